@@ -1,0 +1,34 @@
+# Warnings for our own targets, sanitizers for the whole build.
+#
+# The optimisation level is CMake's own for Release (-O3). There is no -march=native, so a build
+# runs on any machine of its architecture and the openmp backend chooses its instruction set at run
+# time; and no -ffast-math, because NaN and Inf are outcomes the solvers must see.
+
+function(cnc_set_warnings target)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wnon-virtual-dtor;-Wcast-align;-Wunused;-Woverloaded-virtual>"
+    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CNC_WERROR}>>:-Werror>")
+endfunction()
+
+if(CNC_SANITIZE)
+  # Instrumented g++ code confuses g++'s own flow analysis: the warning then names paths that
+  # cannot be taken.
+  add_compile_options(
+    -fsanitize=${CNC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
+  add_link_options(-fsanitize=${CNC_SANITIZE})
+  if(CNC_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR
+      "CNC_SANITIZE=thread needs clang with its OpenMP run-time library. g++'s libgomp is not "
+      "instrumented, so every barrier looks like a data race and the reports mean nothing.")
+  endif()
+endif()
+
+if(CNC_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "CNC_FUZZ needs clang: libFuzzer is part of its run-time library.")
+  endif()
+  # Coverage feedback in every source; only the fuzz executables link libFuzzer's main.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,47 @@
+# Evens out what the packaged versions of Kokkos and Kokkos Kernels offer. Used by our own build and
+# by the installed package, so that both see the same targets.
+
+# Kokkos 3.4 as packaged by Debian computes an include directory that does not exist, which CMake
+# refuses; the right one is in a variable. Imported targets count as system headers, so a client's
+# warning flags do not apply to Kokkos.
+function(cnc_repair_kokkos)
+  if(NOT TARGET Kokkos::kokkos OR NOT Kokkos_INCLUDE_DIRS)
+    return()
+  endif()
+  get_target_property(imported Kokkos::kokkos IMPORTED)
+  if(NOT imported)
+    return()
+  endif()
+  get_target_property(directories Kokkos::kokkos INTERFACE_INCLUDE_DIRECTORIES)
+  foreach(directory IN LISTS directories)
+    if(IS_ABSOLUTE "${directory}" AND NOT EXISTS "${directory}")
+      set_target_properties(Kokkos::kokkos PROPERTIES
+        INTERFACE_INCLUDE_DIRECTORIES "${Kokkos_INCLUDE_DIRS}")
+    endif()
+  endforeach()
+endfunction()
+
+# Older packages of Kokkos Kernels give variables, newer ones Kokkos::kokkoskernels. One name for both.
+function(cnc_import_kokkos_kernels)
+  if(TARGET cnc_kokkos_kernels)
+    return()
+  endif()
+  add_library(cnc_kokkos_kernels INTERFACE IMPORTED)
+  if(TARGET Kokkos::kokkoskernels)
+    target_link_libraries(cnc_kokkos_kernels INTERFACE Kokkos::kokkoskernels)
+  else()
+    target_link_libraries(cnc_kokkos_kernels INTERFACE ${KokkosKernels_LIBRARIES} Kokkos::kokkos)
+    target_include_directories(cnc_kokkos_kernels SYSTEM INTERFACE ${KokkosKernels_INCLUDE_DIRS})
+  endif()
+endfunction()
+
+# The packaged Kokkos Kernels 3.4 names BLAS and LAPACK by file, without depending on their packages.
+function(cnc_find_missing_link_files result)
+  set(missing "")
+  foreach(library IN LISTS ARGN)
+    if(IS_ABSOLUTE "${library}" AND NOT EXISTS "${library}")
+      list(APPEND missing "${library}")
+    endif()
+  endforeach()
+  set(${result} "${missing}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Everything that must pass: the whole test suite on the optimised build, then the readers, unit and
+# conformance tests under the address and undefined-behaviour sanitizers with a bounded fuzz run.
+#
+#   cmake/test.sh [--no-sanitizers]
+set -euo pipefail
+# shellcheck source=cmake/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+with_sanitizers=yes
+case ${1:-} in
+  "") ;;
+  --no-sanitizers) with_sanitizers=no ;;
+  *) echo "usage: cmake/test.sh [--no-sanitizers]" >&2; exit 2 ;;
+esac
+
+passed=0 failed=0 skipped=0
+
+# run_tests PRESET: runs them all, whatever fails, and adds to the counts. A test that could not be
+# started is "notrun" in ctest's report, like a skipped one: only what said so itself is skipped.
+run_tests() {
+  local preset=$1 report=$root/build/$1/test_report.xml code=0 all good left_out bad
+  say "Testing preset $preset"
+  rm -f "$report"
+  ctest --preset "$preset" --parallel "$jobs" --output-junit "$report" || code=$?
+  count() { grep -c "$1" "$report" || true; }
+  all=0 good=0 left_out=0
+  if [ -s "$report" ]; then
+    all=$(count '<testcase ')
+    good=$(count '<testcase .*status="run"')
+    left_out=$(count '<skipped message="SKIP_')
+  fi
+  bad=$((all - good - left_out))
+  if [ $code -ne 0 ] && [ $bad -eq 0 ]; then
+    echo "ctest ended with $code" >&2
+    bad=1
+  fi
+  passed=$((passed + good))
+  failed=$((failed + bad))
+  skipped=$((skipped + left_out))
+}
+
+install_missing "${build_packages[@]}"
+configure cpu
+build cpu
+run_tests cpu
+
+if [ $with_sanitizers = yes ]; then
+  install_missing "${sanitizer_packages[@]}"
+  settings=()
+  if ! command -v clang++ >/dev/null; then
+    echo "No clang++ here: sanitizers of the default compiler, and the fuzz tests replay their corpus."
+    settings=(-DCMAKE_CXX_COMPILER=c++ -DCNC_FUZZ=OFF)
+  fi
+  configure asan "${settings[@]}"
+  build asan cnc_tests_sanitized
+  run_tests asan
+fi
+
+say "Result"
+[ $skipped -eq 0 ] || echo "$skipped skipped: what they need is not on this machine"
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
