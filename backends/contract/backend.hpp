@@ -1,0 +1,54 @@
+#pragma once
+
+#include <contract/ops.hpp>
+
+#include <string>
+#include <type_traits>
+
+namespace cnc {
+
+/// Whether a backend can run on this machine, and what it runs on or why it cannot.
+struct Availability {
+  bool usable = false;
+  std::string detail;  ///< "AVX-512, 2 threads" or "no device found"
+};
+
+/// A kernel set: a constant table. Which backends exist is written in src/registry.cpp alone.
+struct Backend {
+  const char* name = "";
+  const char* description = "";
+  MemorySpace memory = MemorySpace::host;
+  /// A yardstick times somebody else's library; it is compared with, never chosen by `auto`.
+  bool yardstick = false;
+  /// A variant forces one instruction set of another backend; listed on request.
+  bool variant = false;
+  Availability (*availability)() = nullptr;
+
+  VectorOps<float> vector_f32;
+  VectorOps<double> vector_f64;
+  MatrixTable<float, float> matrix_f32;
+  MatrixTable<double, double> matrix_f64;
+  MatrixTable<float, double> matrix_f32_f64;  ///< float matrix under double vectors
+};
+
+template <class V>
+constexpr const VectorOps<V>& vector_ops(const Backend& backend) {
+  static_assert(std::is_same_v<V, float> || std::is_same_v<V, double>);
+  if constexpr (std::is_same_v<V, float>)
+    return backend.vector_f32;
+  else
+    return backend.vector_f64;
+}
+
+template <class M, class V>
+constexpr const MatrixTable<M, V>& matrix_table(const Backend& backend) {
+  static_assert(sizeof(M) <= sizeof(V), "matrix storage may be narrower than the vectors, not wider");
+  if constexpr (std::is_same_v<V, float>)
+    return backend.matrix_f32;
+  else if constexpr (std::is_same_v<M, double>)
+    return backend.matrix_f64;
+  else
+    return backend.matrix_f32_f64;
+}
+
+}  // namespace cnc

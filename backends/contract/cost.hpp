@@ -1,0 +1,62 @@
+#pragma once
+
+#include <contract/operands.hpp>
+
+namespace cnc {
+
+/// Compulsory bytes (each operand read once, each result written once; beta == 0) and useful flops.
+struct Cost {
+  double bytes = 0;
+  double flops = 0;
+
+  constexpr Cost operator+(const Cost& other) const {
+    return {bytes + other.bytes, flops + other.flops};
+  }
+  constexpr Cost operator*(double count) const { return {bytes * count, flops * count}; }
+};
+
+namespace cost {
+
+/// y := A x. `nonzeros` are useful entries: fill costs bytes but earns no flops.
+template <class T>
+constexpr Cost spmv(const BcsrOperand<T>& A, offset_t blocks, offset_t nonzeros, int vector_bytes) {
+  const double b2 = double(A.block_size) * A.block_size;
+  return {double(blocks) * (b2 * sizeof(T) + sizeof(index_t)) +
+              (double(A.block_rows()) + 1) * sizeof(index_t) +
+              (double(A.rows) + A.cols) * vector_bytes,
+          2.0 * double(nonzeros)};
+}
+
+template <class T>
+constexpr Cost spmv(const BsellOperand<T>& A, offset_t slots, offset_t nonzeros, int vector_bytes) {
+  const double b2 = double(A.block_size) * A.block_size;
+  return {double(slots) * (b2 * sizeof(T) + sizeof(index_t)) +
+              (double(A.slices()) + 1) * sizeof(offset_t) + double(A.block_rows()) * sizeof(index_t) +
+              (double(A.rows) + A.cols) * vector_bytes,
+          2.0 * double(nonzeros)};
+}
+
+/// `passes` vectors of n scalars read or written, `flops_per_row` useful operations per row.
+constexpr Cost vectors(index_t n, double passes, double flops_per_row, int vector_bytes) {
+  return {passes * n * vector_bytes, flops_per_row * n};
+}
+
+// Vector passes of one Jacobi-PCG iteration besides the two of its SpMV.
+
+/// Classic, fused: direction (read z, p; write p), update (read x, r, p, q, 1/diag; write x, r, z).
+inline constexpr double pcg_passes = 11;
+/// Chronopoulos-Gear, fused: read z, q, p, s, x, r, 1/diag; write p, s, x, r, z.
+inline constexpr double pcg_single_reduction_passes = 12;
+/// Classic from plain operations: p.q 2, axpby 3, two axpy 6, M^-1 r 3, r.z 2, r.r 1.
+inline constexpr double pcg_plain_passes = 17;
+
+/// Useful flops per row of a Jacobi-PCG iteration besides its SpMV: three axpy-like updates (6),
+/// M^-1 r (1), three dots (6).
+inline constexpr double pcg_flops_per_row = 13;
+
+constexpr Cost pcg_vectors(index_t n, double passes, int vector_bytes) {
+  return vectors(n, passes, pcg_flops_per_row, vector_bytes);
+}
+
+}  // namespace cost
+}  // namespace cnc

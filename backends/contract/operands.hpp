@@ -1,0 +1,58 @@
+#pragma once
+
+#include <contract/types.hpp>
+
+namespace cnc {
+
+// Operands are what a kernel sees of a matrix: sizes and raw pointers in the backend's memory space.
+// They own nothing. `T` is the type in which the matrix values are stored.
+
+/// Block compressed sparse row; block_size 1 is CSR.
+///
+/// Block (i, k) covers rows [i b, (i+1) b) and columns [columns[k] b, (columns[k]+1) b).
+/// Inside a block the values are row-major: entry (r, c) of block k is values[k b^2 + r b + c].
+/// Columns ascend within a block row. When rows or cols is no multiple of b, the last block row or
+/// column is partial: its out-of-range entries are stored as zero and kernels touch neither x nor y
+/// out of range.
+template <class T>
+struct BcsrOperand {
+  using value_type = T;
+  index_t rows = 0;  ///< scalars
+  index_t cols = 0;  ///< scalars
+  int block_size = 1;
+  const index_t* row_offsets = nullptr;  ///< [block_rows + 1]
+  const index_t* columns = nullptr;      ///< [blocks]
+  const T* values = nullptr;             ///< [blocks b^2]
+
+  constexpr index_t block_rows() const { return ceil_div(rows, block_size); }
+  constexpr index_t block_cols() const { return ceil_div(cols, block_size); }
+};
+
+/// Sliced BCSR with sorted rows: `slice_height` block rows side by side, one per SIMD lane or thread
+/// (block_size 1 is SELL-C-sigma; larger blocks are the "multiple block rows" mapping of Verschoor &
+/// Jalba 2012, section 4, with its block reordering and row sorting).
+///
+/// Slice s covers the sorted block rows [s C, (s+1) C). Its slots are [slice_offsets[s],
+/// slice_offsets[s+1]), a multiple of C: slot slice_offsets[s] + j C + lane is the lane's j-th block.
+/// Entry (r, c) of the j-th block of a lane is
+/// values[(slice_offsets[s] + j C) b^2 + (r b + c) C + lane], so C lanes read consecutive values.
+/// Sorted block row i is block row row_permutation[i] of the matrix (padding lanes of the last slice
+/// hold -1). Padding slots hold zero values and repeat a column of their own row (column 0 in an
+/// empty row), so an Inf or NaN in x spreads no further than CSR would spread it, empty rows excepted.
+template <class T>
+struct BsellOperand {
+  using value_type = T;
+  index_t rows = 0;  ///< scalars
+  index_t cols = 0;  ///< scalars
+  int block_size = 1;
+  int slice_height = 1;                       ///< C, block rows per slice
+  const offset_t* slice_offsets = nullptr;    ///< [slices + 1], in slots
+  const index_t* columns = nullptr;           ///< [slots]
+  const index_t* row_permutation = nullptr;   ///< [slices C]
+  const T* values = nullptr;                  ///< [slots b^2]
+
+  constexpr index_t block_rows() const { return ceil_div(rows, block_size); }
+  constexpr index_t slices() const { return ceil_div(block_rows(), slice_height); }
+};
+
+}  // namespace cnc

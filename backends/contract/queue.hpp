@@ -1,0 +1,23 @@
+#pragma once
+
+#include <contract/types.hpp>
+
+namespace cnc {
+
+/// Rows per partial sum of a host reduction. The partition into blocks of this many rows depends on
+/// the length alone, so a dot product has the same bits for any number of threads.
+inline constexpr index_t reduction_block = 512;
+
+/// Partial sums that reductions over n rows may need at one time: the matrix's, in groups of at least
+/// reduction_block / 2 rows, and two of the vectors', in groups of at least reduction_block - 15 rows.
+constexpr index_t reduction_slots(index_t n) { return 5 * (ceil_div(n, reduction_block) + 1); }
+
+/// Where and with what an operation runs: what a Context hands to a backend on every call.
+struct Queue {
+  void* stream = nullptr;                 ///< native stream of a device backend; null on the host
+  const void* execution_space = nullptr;  ///< the context's Kokkos execution-space instance
+  int threads = 1;                        ///< host backends: threads to use, at least 1
+  double* partials = nullptr;             ///< [reduction_slots(n)] scratch in the backend's memory space
+};
+
+}  // namespace cnc

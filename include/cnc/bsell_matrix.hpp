@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cnc/vector.hpp>
+#include <contract/cost.hpp>
+#include <contract/operands.hpp>
+
+namespace cnc {
+
+/// Slice height that to_bsell takes on the host: one widest SIMD register (64 bytes) of T, so 8 for
+/// double and 16 for float. A float matrix under double vectors keeps the 16: two registers of double.
+template <class T>
+inline constexpr int host_slice_height = 64 / static_cast<int>(sizeof(T));
+
+/// Largest slice height: a whole thread block of a device.
+inline constexpr int max_slice_height = 1024;
+
+/// Slices that the default sort window spans: wide enough to level uneven rows, narrow enough to keep
+/// rows that share entries of x close together (Kreutzer et al. 2014, section 4).
+inline constexpr int default_sort_slices = 32;
+
+/// Sliced, row-sorted, block-reordered BCSR; block_size 1 is SELL-C-sigma. See BsellOperand for the
+/// layout. Made by to_bsell; best for short and irregular rows.
+///
+/// Source   Verschoor & Jalba 2012, section 4 (multiple block rows, block reordering, row sorting);
+///          Kreutzer et al., "A unified sparse matrix data format for efficient general sparse
+///          matrix-vector multiplication on modern processors with wide SIMD units", 2014.
+template <class T, class Space = HostSpace>
+struct BsellMatrix {
+  using value_type = T;
+  using memory_space = Space;
+
+  index_t rows = 0;
+  index_t cols = 0;
+  int block_size = 1;
+  int slice_height = 1;     ///< C, block rows per slice
+  index_t sort_window = 1;  ///< sigma, block rows within which rows were sorted by length
+  Kokkos::View<const offset_t*, Space> slice_offsets;  ///< [slices + 1], in slots
+  Kokkos::View<const index_t*, Space> columns;         ///< [slots]
+  Kokkos::View<const index_t*, Space>
+      row_permutation;      ///< [slices C]: sorted position -> block row
+  Vector<T, Space> values;  ///< [slots b^2]
+  offset_t nonzeros = 0;    ///< useful entries
+
+  const char* format_name() const { return "bsell"; }
+  index_t block_rows() const { return ceil_div(rows, block_size); }
+  index_t slices() const { return ceil_div(block_rows(), slice_height); }
+  offset_t slots() const { return static_cast<offset_t>(columns.extent(0)); }
+  offset_t stored() const { return static_cast<offset_t>(values.extent(0)); }
+
+  BsellOperand<T> operand() const {
+    return {rows,
+            cols,
+            block_size,
+            slice_height,
+            slice_offsets.data(),
+            columns.data(),
+            row_permutation.data(),
+            values.data()};
+  }
+  Cost spmv_cost(int vector_bytes) const {
+    return cost::spmv(operand(), slots(), nonzeros, vector_bytes);
+  }
+  /// Checks extents, slice offsets (start 0, ascending, whole slots, end at slots), the permutation,
+  /// columns (in range, ascending up to the padding), padding and zero fill. Host matrices only.
+  /// O(stored), in parallel. Throws InvalidArgument naming the first fault.
+  void validate() const;
+};
+
+}  // namespace cnc

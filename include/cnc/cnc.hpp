@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cnc/backend.hpp>
+#include <cnc/bcsr_matrix.hpp>
+#include <cnc/blas1.hpp>
+#include <cnc/bsell_matrix.hpp>
+#include <cnc/context.hpp>
+#include <cnc/convert.hpp>
+#include <cnc/error.hpp>
+#include <cnc/formats.hpp>
+#include <cnc/io.hpp>
+#include <cnc/linear_operator.hpp>
+#include <cnc/matrix.hpp>
+#include <cnc/model.hpp>
+#include <cnc/preconditioner.hpp>
+#include <cnc/problems.hpp>
+#include <cnc/reorder.hpp>
+#include <cnc/solver.hpp>
+#include <cnc/spmv.hpp>
+#include <cnc/triplets.hpp>
+#include <cnc/vector.hpp>

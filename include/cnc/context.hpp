@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cnc/backend.hpp>
+#include <cnc/vector.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace cnc {
+
+/// Where operations run: an execution-space instance (stream), a backend, and scratch.
+///
+/// The memory space is a type (Exec::memory_space), the kernel set a value: in one process contexts
+/// with different backends work side by side on the same views. A context is not shared between
+/// threads; several contexts may be used at once.
+template <class Exec = Kokkos::DefaultHostExecutionSpace>
+class Context {
+ public:
+  using execution_space = Exec;
+  using memory_space = typename Exec::memory_space;
+
+  /// Host contexts use `threads` threads (0: all that OpenMP would use).
+  /// Errors   as find_backend; InvalidArgument (threads < 0).
+  explicit Context(std::string_view backend = "auto", int threads = 0, const Exec& exec = Exec());
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Backend& backend() const { return *backend_; }
+  const Exec& execution_space_instance() const { return exec_; }
+  int threads() const { return queue_.threads; }
+
+  /// Makes sure that reductions over n rows have their scratch. Allocates when n grows.
+  void reserve(index_t n);
+
+  /// What backends receive. Scratch covers the last reserve.
+  const Queue& queue() const { return queue_; }
+
+  /// The operation tables of the backend.
+  template <class V>
+  const VectorOps<V>& vectors() const {
+    return vector_ops<V>(*backend_);
+  }
+  template <class V, class Operand>
+  const MatrixOps<Operand, V>& matrices(const Operand& A) const {
+    return matrix_ops(matrix_table<typename Operand::value_type, V>(*backend_), A);
+  }
+
+  /// Waits until everything enqueued is done.
+  void fence() const { exec_.fence(); }
+
+  /// A slot for one reduction result, in the context's memory space.
+  double* result_slot() const { return result_.data(); }
+  /// Waits and returns the value in the slot.
+  double read_result() const;
+
+ private:
+  Exec exec_;
+  const Backend* backend_;
+  Queue queue_;
+  Kokkos::View<double*, memory_space> partials_;
+  Kokkos::View<double*, memory_space> result_;
+};
+
+Context() -> Context<>;
+Context(const char*) -> Context<>;
+
+/// Threads that a host context uses when none are asked for: OMP_NUM_THREADS or the cores at hand.
+int default_threads();
+
+template <class Exec>
+Context<Exec>::Context(std::string_view backend, int threads, const Exec& exec)
+    : exec_(exec),
+      backend_(&find_backend(
+          backend, Kokkos::SpaceAccessibility<Kokkos::HostSpace, memory_space>::accessible
+                       ? MemorySpace::host
+                       : MemorySpace::device)),
+      result_("cnc::result", 1) {
+  require(threads >= 0, "Context: threads must not be negative");
+  queue_.threads = threads == 0 ? default_threads() : threads;
+  queue_.execution_space = &exec_;
+}
+
+template <class Exec>
+void Context<Exec>::reserve(index_t n) {
+  const auto slots = static_cast<std::size_t>(reduction_slots(n));
+  if (partials_.extent(0) < slots)
+    partials_ = Kokkos::View<double*, memory_space>("cnc::partials", slots);
+  queue_.partials = partials_.data();
+}
+
+template <class Exec>
+double Context<Exec>::read_result() const {
+  auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), result_);
+  exec_.fence();
+  return host(0);
+}
+
+namespace detail {
+/// The entry, or UnsupportedOperation naming backend and operation when the backend does not offer it.
+template <class Function>
+Function offered(Function entry, const Backend& backend, const char* operation) {
+  if (entry == nullptr)
+    throw UnsupportedOperation(std::string("backend '") + backend.name + "' does not offer " +
+                               operation + " for this format and precision");
+  return entry;
+}
+
+/// Checks at the public door that a view is what kernels expect: rank 1, reachable by the context,
+/// contiguous, and of the given length.
+template <class Exec, class View>
+void check_vector(const View& view, index_t n, const char* text) {
+  static_assert(View::rank == 1, "vectors are views of rank 1");
+  static_assert(Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible,
+                "the context's execution space cannot reach this vector");
+  require(view.extent(0) == static_cast<std::size_t>(n) && view.span_is_contiguous(), text);
+}
+}  // namespace detail
+
+}  // namespace cnc

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cnc/matrix.hpp>
+
+namespace cnc {
+
+// All conversions work on the host, go through CSR and run in parallel. They allocate the result and
+// O(rows) scratch (O(nonzeros) at most for a transpose). Sources are checked with validate() first, at the
+// price of one pass over their indices: a column out of order would otherwise be written out of
+// bounds. `nonzeros`, the useful entries, is carried from the source to the result.
+
+/// BCSR with blocks of `block_size`: every block that holds an entry of A is stored whole. Block size 1
+/// returns A itself, sharing its views.
+/// Errors   InvalidArgument (block size outside 1..16, more than 2^31 - 1 blocks, A not valid CSR).
+/// Cost     O(nonzeros + blocks b): two passes, one that counts blocks, one that fills them.
+template <class T>
+BcsrMatrix<T> to_bcsr(const CsrMatrix<T>& A, int block_size);
+
+/// BSELL with blocks of `block_size`. slice_height 0 picks host_slice_height<T>; sort_window 0 picks
+/// default_sort_slices slices. Within each window block rows are sorted by descending length, equal
+/// ones keeping their order; sort_window 1 keeps the order of all rows. Padding repeats the last column
+/// of its row (0 in an empty row).
+/// Errors   InvalidArgument (block size, slice height outside 1..1024, negative sort window, A not
+///          valid CSR).
+/// Cost     O(nonzeros + slots b^2) and the sort.
+template <class T>
+BsellMatrix<T> to_bsell(const CsrMatrix<T>& A, int block_size = 1, int slice_height = 0,
+                        index_t sort_window = 0);
+
+/// CSR from any format. Fill is dropped: a stored value that is zero does not come back, so explicit
+/// zeros of the original are lost. A CSR matrix (block size 1) is returned as it is, sharing its views.
+/// Errors   InvalidArgument (more than 2^31 - 1 nonzeros, A not valid).
+template <class T>
+CsrMatrix<T> to_csr(const BcsrMatrix<T>& A);
+template <class T>
+CsrMatrix<T> to_csr(const BsellMatrix<T>& A);
+template <class T>
+CsrMatrix<T> to_csr(const Matrix<T>& A) {
+  return std::visit([](const auto& a) { return to_csr(a); }, A);
+}
+
+/// The same matrix with values in another precision; the index arrays are shared, the values are
+/// always a copy (also in the same precision). Inf and NaN stay what they are.
+/// Errors   InvalidArgument when a finite value overflows the narrower type.
+template <class To, class From>
+BcsrMatrix<To> convert_values(const BcsrMatrix<From>& A);
+
+/// The transpose of a CSR matrix. Columns ascend.
+/// Errors   InvalidArgument (A not valid CSR).
+/// Cost     two passes over A; scratch of at most one counter per entry or column.
+template <class T>
+CsrMatrix<T> transpose(const CsrMatrix<T>& A);
+
+/// New values on an unchanged pattern: overwrites the values of `A` with those of `source`, allocating
+/// nothing. Every entry of `source` must have its place in `A`; the rest of `A` becomes zero.
+/// `source` may be of another precision than `A`. Views that `A` shares with others (a CSR layout shares
+/// those of the matrix it was built from) see the new values too; if `source` itself is one of them,
+/// nothing is left to do. A.nonzeros becomes source.nonzeros.
+/// Errors   InvalidArgument (extents differ; an entry of `source` has no place in `A`, is out of order or
+///          overflows T). The pattern of `A` is then as before, its values are not.
+/// Cost     O(stored), in parallel.
+template <class T, class S>
+void update_values(BcsrMatrix<T>& A, const CsrMatrix<S>& source);
+template <class T, class S>
+void update_values(BsellMatrix<T>& A, const CsrMatrix<S>& source);
+template <class T, class S>
+void update_values(Matrix<T>& A, const CsrMatrix<S>& source) {
+  std::visit([&](auto& a) { update_values(a, source); }, A);
+}
+
+/// How full the blocks of one block size would be.
+struct BlockOccupancy {
+  int block_size = 1;
+  offset_t blocks = 0;  ///< stored blocks
+  /// Useful / stored entries: d2, d3, ... of Verschoor & Jalba 2012, table 1. 0 without blocks.
+  double density = 0;
+};
+
+/// Counts the blocks that to_bcsr would store, without building them. A is valid CSR.
+/// Errors   InvalidArgument (block size outside 1..16, A not CSR).
+/// Cost     O(nonzeros + blocks b), in parallel.
+template <class T>
+BlockOccupancy block_occupancy(const CsrMatrix<T>& A, int block_size);
+
+}  // namespace cnc

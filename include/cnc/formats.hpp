@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cnc/convert.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cnc {
+
+/// Which layout to build: "csr", "bcsr:3", "bsell:1", ... as on the command line.
+/// name "auto" lets choose_format decide.
+struct FormatSpec {
+  std::string name = "auto";
+  int block_size = 1;  ///< ignored by formats without blocks
+
+  /// Text that parse_format reads back: "bcsr:3", "csr".
+  std::string text() const;
+  bool operator==(const FormatSpec&) const = default;
+};
+
+/// Facts about the pattern of a square or rectangular CSR matrix that decide which format suits it.
+struct Structure {
+  index_t rows = 0, cols = 0;
+  offset_t nonzeros = 0;  ///< entries of the pattern, explicit zeros included
+  index_t longest_row = 0, shortest_row = 0, empty_rows = 0;
+  double mean_row = 0;
+  double row_deviation = 0;  ///< standard deviation of the row lengths
+  index_t lower_bandwidth = 0,
+          upper_bandwidth = 0;     ///< largest row - col and col - row, at least 0
+  offset_t diagonals = 0;          ///< distinct offsets col - row that hold an entry
+  bool pattern_symmetric = false;  ///< every entry (i,j) has an entry (j,i); square matrices only
+  bool value_symmetric = false;    ///< pattern_symmetric, and a(i,j) == a(j,i) exactly
+  double asymmetry = 0;            ///< max |a(i,j) - a(j,i)| / max |a(i,j)|; square matrices only
+  std::vector<BlockOccupancy> occupancy;  ///< for block sizes 2, 3, 4, 5, 6, 8
+};
+
+/// Reads the facts off the matrix.
+/// Errors   InvalidArgument (A not valid CSR).
+/// Cost     O(nonzeros log(row length)), in parallel; one byte of scratch per row and column.
+template <class T>
+Structure analyze(const CsrMatrix<T>& A);
+
+/// One storage format as data: the only list of formats is in src/convert/formats.cpp.
+template <class T>
+struct FormatInfo {
+  const char* name;
+  const char* description;
+  bool has_blocks;  ///< takes ":B"
+  /// Smallest block size worth comparing: 2 where block size 1 is another format of the list.
+  int smallest_block_size;
+  /// Bytes of matrix storage (values, indices, padding) if built from this structure, as one SpMV
+  /// reads them (contract/cost.hpp); a negative value means that the format cannot hold the matrix.
+  /// Exact for block sizes in structure.occupancy but for padding; other sizes are taken at their worst.
+  double (*predicted_bytes)(const Structure&, const FormatSpec&, int value_bytes);
+  /// Share of memory speed at which host kernels are expected to read those bytes.
+  double (*expected_efficiency)(const Structure&, const FormatSpec&);
+  Matrix<T> (*build)(const CsrMatrix<T>& A, const FormatSpec&);
+};
+
+/// All formats, csr first.
+template <class T>
+const std::vector<FormatInfo<T>>& formats();
+
+/// Reads "auto", "csr", "bcsr:B", ...; block sizes default to 1 when omitted.
+/// Errors   InvalidArgument naming the text and the known formats.
+FormatSpec parse_format(std::string_view text);
+
+/// The specs that are worth comparing on a matrix of this structure: every format, block formats at
+/// each size whose density is at least `min_density`. Formats that cannot hold it are left out.
+std::vector<FormatSpec> comparable_formats(const Structure& structure, double min_density = 0.5);
+
+/// The spec with the least predicted time (predicted bytes over expected efficiency) and why: one
+/// sentence per spec considered, then one for the choice.
+struct FormatAdvice {
+  FormatSpec format;
+  std::vector<std::string> reasons;
+};
+FormatAdvice choose_format(const Structure& structure, int value_bytes);
+
+/// Builds A in the given layout ("auto" is resolved by analyze and choose_format). The layout csr is A
+/// itself, sharing its views.
+/// Errors   InvalidArgument (unknown format, block size, format cannot hold the matrix).
+template <class T>
+Matrix<T> build_format(const CsrMatrix<T>& A, const FormatSpec& spec);
+
+}  // namespace cnc

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cnc/vector.hpp>
+
+#include <functional>
+
+namespace cnc {
+
+/// A square operator given by what it does: y := A x on vectors of V in Space, asynchronously on the
+/// context's stream if the space has one. For matrix-free solves.
+template <class V, class Space = HostSpace>
+struct LinearOperator {
+  index_t rows = 0;
+  std::function<void(const Vector<const V, Space>& x, const Vector<V, Space>& y)> apply;
+};
+
+/// A preconditioner given by what it does: z := M^-1 r, symmetric positive definite for PCG.
+template <class V, class Space = HostSpace>
+using PreconditionerFunction =
+    std::function<void(const Vector<const V, Space>& r, const Vector<V, Space>& z)>;
+
+}  // namespace cnc

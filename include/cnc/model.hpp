@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cnc/context.hpp>
+
+#include <cstddef>
+
+namespace cnc {
+
+/// What the memory of this machine delivers, measured here and now. Every figure of the command
+/// line and of perf/ is set against it.
+struct Bandwidth {
+  double read = 0;              ///< bytes per second of a pure read stream
+  double triad = 0;             ///< bytes per second of a := b + s c, three arrays counted (STREAM)
+  std::size_t working_set = 0;  ///< bytes that were streamed over again and again
+};
+
+/// Size of the last-level cache, 0 when the system does not tell.
+std::size_t last_level_cache_bytes();
+
+/// A working set that no cache holds: four times the last-level cache, 256 MB at least, 1 GB or an
+/// eighth of the free memory at most.
+std::size_t out_of_cache_bytes();
+
+/// Streams over `working_set` bytes (0: out_of_cache_bytes) with the context's threads and gives
+/// the best rate seen, since noise only ever slows a stream down. A set that fits in a cache gives
+/// the bandwidth of that cache, which is the one to compare a matrix of that size with.
+///
+/// Method   read: the faster of a plain summation loop and the backend's own dot product;
+///          triad: McCalpin's STREAM triad, at least 4 passes and `seconds` of time each.
+/// Errors   InvalidArgument (seconds <= 0).
+/// Cost     allocates the working set; 3 `seconds` plus the first touch.
+template <class Exec>
+Bandwidth measure_bandwidth(Context<Exec>& ctx, std::size_t working_set = 0, double seconds = 0.05);
+
+/// The read rate alone, in bytes per second.
+template <class Exec>
+double measure_read_bandwidth(Context<Exec>& ctx, std::size_t working_set = 0,
+                              double seconds = 0.05);
+
+}  // namespace cnc

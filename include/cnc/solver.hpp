@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cnc/context.hpp>
+#include <cnc/formats.hpp>
+#include <cnc/linear_operator.hpp>
+#include <cnc/preconditioner.hpp>
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cnc {
+
+enum class Method {
+  pcg,                   ///< classic preconditioned CG (Hestenes & Stiefel 1952)
+  pcg_single_reduction,  ///< Chronopoulos & Gear 1989: one reduction point per iteration
+};
+
+/// What a relative tolerance is relative to.
+enum class ToleranceReference { rhs, initial_residual };
+
+enum class Reordering { none, rcm };
+
+/// Type in which the matrix is stored for the iteration; the true residual always uses the matrix given.
+enum class StoragePrecision {
+  as_vectors,
+  f32,  ///< float matrix under double vectors: restarted from the true residual until it is met
+};
+
+/// What a callback sees. `residual` is the recurrence's 2-norm.
+struct Progress {
+  index_t iteration = 0;
+  double residual = 0;
+  double relative_residual = 0;  ///< residual / reference norm
+  double seconds = 0;
+};
+
+struct SolveOptions {
+  Method method = Method::pcg;
+  PreconditionerKind preconditioner = PreconditionerKind::jacobi;
+  int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout
+  FormatSpec format;                  ///< layout to build in prepare; "auto" chooses
+  StoragePrecision storage = StoragePrecision::as_vectors;
+  Reordering reordering = Reordering::none;
+
+  double rtol = 1e-8;  ///< converged when the true residual <= max(rtol * reference, atol)
+  double atol = 0;
+  ToleranceReference reference = ToleranceReference::rhs;
+  index_t max_iterations = 10000;
+  double max_seconds = std::numeric_limits<double>::infinity();
+  double divergence = 1e8;  ///< diverged when residual > divergence * initial residual
+
+  bool record_history = true;
+  /// Called every `callback_interval` iterations (0: never); returning false stops the solve.
+  std::function<bool(const Progress&)> callback;
+  index_t callback_interval = 0;
+};
+
+enum class SolveStatus {
+  converged,              ///< the true residual meets the tolerance
+  max_iterations,         ///< the iteration limit came first
+  time_limit,             ///< the time limit came first
+  stopped,                ///< the callback said stop
+  stagnated,              ///< the true residual no longer falls although the recurrence says so
+  diverged,               ///< the residual grew past the divergence limit
+  breakdown,              ///< a division by zero: zero diagonal, singular block, zero curvature
+  not_positive_definite,  ///< p.Ap < 0 or r.M^-1 r < 0
+  not_finite,             ///< NaN or Inf in the matrix, the right-hand side or the iteration
+};
+
+/// "converged", "max_iterations", ... as in JSON output.
+const char* to_string(SolveStatus status);
+
+/// The receipt of a solve.
+struct SolveReport {
+  SolveStatus status = SolveStatus::max_iterations;
+  std::string detail;  ///< one sentence when there is something to say: which row, which limit
+  index_t iterations = 0;
+  double rhs_norm = 0;
+  double initial_residual = 0;     ///< ||b - A x0||
+  double recurrence_residual = 0;  ///< what the iteration believed at exit
+  double true_residual = 0;        ///< ||b - A x|| computed at exit with the matrix given
+  double relative_residual = 0;    ///< true_residual / reference norm (0 when both are 0)
+  double tolerance = 0;            ///< the absolute residual asked for
+  index_t restarts = 0;            ///< times the recurrence was replaced by the true residual
+  double seconds = 0;
+  double bytes = 0;  ///< compulsory bytes moved by the iterations (contract/cost.hpp)
+  double flops = 0;  ///< useful flops of the iterations
+  offset_t backend_calls = 0;          ///< operations enqueued (kernel launches on a device)
+  offset_t host_synchronisations = 0;  ///< times the host waited for a scalar
+  std::string backend;  ///< backend that did the work
+  std::string format;   ///< layout that was used, "bcsr:3"
+  std::string form;     ///< "run", "fused steps" or "plain operations"
+  std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is the initial residual
+
+  bool converged() const { return status == SolveStatus::converged; }
+  double gigabytes_per_second() const { return seconds > 0 ? bytes / seconds * 1e-9 : 0; }
+};
+
+/// Solves A x = b again and again: prepare once per pattern, update_values per time step, solve per
+/// right-hand side. solve allocates nothing but the report's history and strings.
+///
+/// V is the type of the vectors. The matrix may be given in any precision; it is stored in V, or in
+/// float under double vectors with StoragePrecision::f32.
+/// Numerical trouble is a status in the report, misuse an exception.
+template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
+class Solver {
+ public:
+  using Space = typename Exec::memory_space;
+
+  /// Keeps a reference to the context, which must outlive the solver.
+  /// Errors   InvalidArgument (options out of range; f32 storage under float vectors).
+  explicit Solver(Context<Exec>& ctx, SolveOptions options = {});
+  ~Solver();
+  Solver(Solver&&) noexcept;
+  Solver& operator=(Solver&&) noexcept;
+
+  /// Analyses the pattern, reorders, chooses and builds the layout, sets up the preconditioner and
+  /// allocates every vector that solve needs.
+  /// Errors   InvalidArgument (A not square, format cannot hold it).
+  void prepare(const CsrMatrix<V, Space>& A);
+  /// Uses the matrix in the layout in which it is (options.format and reordering must be left alone).
+  void prepare(const Matrix<V, Space>& A);
+  /// Matrix-free. Built-in preconditioners other than none need a matrix and are refused.
+  void prepare(const LinearOperator<V, Space>& A);
+
+  /// New values on the pattern given to prepare: refills the layout and the preconditioner in place.
+  /// Errors   InvalidArgument (pattern differs, matrix-free).
+  void update_values(const CsrMatrix<V, Space>& A);
+  /// The same after prepare(Matrix): takes the matrix as it is, in its layout.
+  void update_values(const Matrix<V, Space>& A);
+
+  /// Replaces the built-in preconditioner by the caller's. An empty function brings it back.
+  void set_preconditioner(PreconditionerFunction<V, Space> apply);
+
+  /// Solves from the x given (warm start). On return x is the best iterate found, whatever the status.
+  /// Errors   InvalidArgument (extents, not prepared, x and b overlap).
+  /// A right-hand side of zeros gives x = 0, converged, whatever the tolerance.
+  SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x);
+
+  const SolveOptions& options() const;
+  /// Limits and tolerances may change between solves; format, storage, reordering and preconditioner
+  /// take effect at the next prepare.
+  void set_options(SolveOptions options);
+  /// Why the layout was chosen (one sentence each), after prepare.
+  const std::vector<std::string>& advice() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cnc

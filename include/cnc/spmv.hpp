@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cnc/context.hpp>
+#include <cnc/matrix.hpp>
+
+namespace cnc {
+
+/// y := alpha A x + beta y, A in any of the formats.
+///
+/// Shapes   A: rows x cols (scalars);  x: [cols];  y: [rows]; x and y must not overlap.
+/// Values   beta == 0 overwrites y: NaN in y is never read. Summation order is fixed per backend.
+/// Types    A in float or double, x and y in V; A may be narrower than V, not wider.
+/// Async    enqueued on ctx's stream; allocates nothing.
+/// Errors   InvalidArgument (extents), UnsupportedOperation (backend), DeviceError (launch).
+/// Cost     A.spmv_cost gives bytes and flops.
+/// Method   per format and backend; start at backends/<name>/.
+template <class Exec, class SparseMatrix, class X, class Y>
+  requires Kokkos::is_view<X>::value && Kokkos::is_view<Y>::value
+void spmv(const Context<Exec>& ctx, typename Y::non_const_value_type alpha, const SparseMatrix& A,
+          const X& x, typename Y::non_const_value_type beta, const Y& y) {
+  detail::check_vector<Exec>(x, A.cols, "spmv: x needs A.cols contiguous entries");
+  detail::check_vector<Exec>(y, A.rows, "spmv: y needs A.rows contiguous entries");
+  const auto operand = A.operand();
+  const auto& ops = ctx.template matrices<typename Y::non_const_value_type>(operand);
+  detail::offered(ops.spmv, ctx.backend(), "spmv")(ctx.queue(), alpha, operand, x.data(), beta,
+                                                   y.data());
+}
+
+/// The same for a matrix whose format is known at run time only.
+template <class Exec, class M, class X, class Y>
+void spmv(const Context<Exec>& ctx, typename Y::non_const_value_type alpha,
+          const Matrix<M, typename Exec::memory_space>& A, const X& x,
+          typename Y::non_const_value_type beta, const Y& y) {
+  std::visit([&](const auto& a) { spmv(ctx, alpha, a, x, beta, y); }, A);
+}
+
+}  // namespace cnc

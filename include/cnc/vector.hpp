@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cnc/error.hpp>
+#include <contract/types.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <string>
+
+namespace cnc {
+
+using HostSpace = Kokkos::HostSpace;
+
+/// A vector is a Kokkos view of rank 1. A view of the caller's is used as it is.
+template <class T, class Space = HostSpace>
+using Vector = Kokkos::View<T*, Space>;
+
+/// A vector over the caller's memory: nothing is copied and nothing freed.
+///
+/// Shapes   data: [n] in memory that Space can reach, valid for as long as the vector is used.
+/// Errors   InvalidArgument (n < 0, or null data with n > 0).
+template <class Space = HostSpace, class T>
+Vector<T, Space> wrap(T* data, index_t n) {
+  require(n >= 0 && (data != nullptr || n == 0), "wrap: need n >= 0 and data that is not null");
+  return Vector<T, Space>(data, static_cast<std::size_t>(n));
+}
+
+/// A vector with uninitialised entries, for code that writes every one of them.
+template <class T, class Space = HostSpace>
+Vector<T, Space> uninitialized(const std::string& label, std::size_t n) {
+  return Vector<T, Space>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), n);
+}
+
+namespace detail {
+/// Extents beyond index_t would be truncated by every kernel, so they stop here.
+inline index_t checked_extent(std::size_t n) {
+  require(n <= 2147483647u, "vector is longer than 2^31 - 1 entries");
+  return static_cast<index_t>(n);
+}
+}  // namespace detail
+
+}  // namespace cnc
