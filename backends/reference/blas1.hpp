@@ -1,0 +1,59 @@
+#pragma once
+
+#include <contract/queue.hpp>
+#include <contract/types.hpp>
+
+#include <cmath>
+
+namespace cnc::reference {
+
+// Vector operations. Every entry is computed in double and rounded to V once.
+
+/// y := alpha x + y
+template <class V>
+void axpy(const Queue&, index_t n, V alpha, const V* x, V* y) {
+  for (index_t i = 0; i < n; ++i) y[i] = static_cast<V>(double(alpha) * x[i] + y[i]);
+}
+
+/// y := alpha x + beta y. A test for beta == 0, not a product with it: 0 * NaN is NaN.
+template <class V>
+void axpby(const Queue&, index_t n, V alpha, const V* x, V beta, V* y) {
+  for (index_t i = 0; i < n; ++i) {
+    const double old = beta == 0 ? 0.0 : double(beta) * y[i];
+    y[i] = static_cast<V>(double(alpha) * x[i] + old);
+  }
+}
+
+/// x := alpha x; alpha == 0 overwrites NaN too
+template <class V>
+void scal(const Queue&, index_t n, V alpha, V* x) {
+  for (index_t i = 0; i < n; ++i) x[i] = alpha == 0 ? V(0) : alpha * x[i];
+}
+
+/// z := x .* y; z may be x or y
+template <class V>
+void multiply(const Queue&, index_t n, const V* x, const V* y, V* z) {
+  for (index_t i = 0; i < n; ++i) z[i] = x[i] * y[i];
+}
+
+/// The sum of x(i) y(i) from first to last. The product of two floats is exact in double.
+template <class V>
+double inner_product(index_t n, const V* x, const V* y) {
+  double sum = 0;
+  for (index_t i = 0; i < n; ++i) sum += double(x[i]) * y[i];
+  return sum;
+}
+
+/// *result := x . y
+template <class V>
+void dot(const Queue&, index_t n, const V* x, const V* y, double* result) {
+  *result = inner_product(n, x, y);
+}
+
+/// *result := sqrt(x . x)
+template <class V>
+void nrm2(const Queue&, index_t n, const V* x, double* result) {
+  *result = std::sqrt(inner_product(n, x, x));
+}
+
+}  // namespace cnc::reference
