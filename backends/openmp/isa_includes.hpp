@@ -1,0 +1,15 @@
+#pragma once
+
+// Everything that the kernels include, read before a wider instruction set is switched on.
+#include <contract/backend.hpp>
+#include <openmp/openmp.hpp>
+#include <openmp/partition.hpp>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+#include <omp.h>
+
+#include <string>
+#include <type_traits>
+#include <utility>

@@ -1,0 +1,40 @@
+#include <openmp/openmp.hpp>
+
+#include <omp.h>
+
+#include <string>
+
+namespace cnc {
+namespace {
+
+const Backend& widest_variant() {
+#if defined(__x86_64__)
+  if (openmp_avx512_backend.availability().usable) return openmp_avx512_backend;
+  if (openmp_avx2_backend.availability().usable) return openmp_avx2_backend;
+#endif
+  return openmp_portable_backend;
+}
+
+Availability availability() {
+  const int threads = omp_get_max_threads();
+  return {true, std::string(widest_variant().description) + ", " + std::to_string(threads) +
+                    (threads == 1 ? " thread" : " threads")};
+}
+
+Backend chosen_backend() {
+  Backend backend = widest_variant();
+  backend.name = "openmp";
+  backend.description = "OpenMP threads with the widest vectors of this processor";
+  backend.variant = false;
+  backend.availability = availability;
+  return backend;
+}
+
+}  // namespace
+
+const Backend& openmp_backend() {
+  static const Backend backend = chosen_backend();
+  return backend;
+}
+
+}  // namespace cnc

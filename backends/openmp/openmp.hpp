@@ -1,0 +1,18 @@
+#pragma once
+
+#include <contract/backend.hpp>
+
+namespace cnc {
+
+/// Host kernels with OpenMP threads and SIMD. The same generic source is compiled once per
+/// instruction set, each in a namespace of its own; `openmp` is the widest one that the processor
+/// running the program offers, the others can be asked for by name.
+const Backend& openmp_backend();
+
+extern const Backend openmp_portable_backend;  ///< 128-bit vectors, any processor
+#if defined(__x86_64__)
+extern const Backend openmp_avx2_backend;
+extern const Backend openmp_avx512_backend;
+#endif
+
+}  // namespace cnc

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <openmp/matrix_ops.hpp>
+
+namespace cnc::openmp::CNC_ISA {
+
+// Classic PCG in one parallel region: threads are woken once per call instead of three times per
+// iteration, each keeps to its own rows, and three barriers per iteration order the phases. After a
+// reduction's barrier every thread sums all partial sums itself, in the same order: same bits, and no
+// further barrier to hand out the result.
+
+/// A thread's rows for the vector phases: its share of the matrix, moved to where groups begin.
+template <class V, class Operand>
+CNC_INLINE Range vector_share(const Operand& A, Range units, index_t unit_rows) {
+  using Kernel = FormatKernel<Operand, V>;
+  const auto cut = [&](index_t unit) {
+    const index_t row = Kernel::rows_before(A, unit);
+    return row == A.rows ? A.rows : row / unit_rows * unit_rows;
+  };
+  return {cut(units.begin), cut(units.end)};
+}
+
+/// p := M^-1 r + beta p. Jacobi reads r and 1/diag again instead of a stored z: no z at all.
+template <class V>
+CNC_INLINE void direction_range(const PreconditionerOperand<V>& M, const PcgVectors<V>& v, V beta,
+                                index_t begin, index_t end) {
+  V* __restrict p = v.p;
+  if (M.kind == PreconditionerKind::jacobi) {
+    const V* __restrict r = v.r;
+    const V* __restrict inverse = M.inverse;
+    if (beta == V(0)) {
+      for (index_t i = begin; i < end; ++i) p[i] = inverse[i] * r[i];
+    } else {
+#pragma omp simd
+      for (index_t i = begin; i < end; ++i) p[i] = inverse[i] * r[i] + beta * p[i];
+    }
+    return;
+  }
+  const V* __restrict z = M.kind == PreconditionerKind::none ? v.r : v.z;
+  if (beta == V(0)) {
+    for (index_t i = begin; i < end; ++i) p[i] = z[i];
+  } else {
+#pragma omp simd
+    for (index_t i = begin; i < end; ++i) p[i] = z[i] + beta * p[i];
+  }
+}
+
+/// As update_range, but writes z only where direction_range will read it.
+template <class V>
+CNC_INLINE ResidualSums run_update_range(const PreconditionerOperand<V>& M, const PcgVectors<V>& v,
+                                         V alpha, index_t begin, index_t end) {
+  if (M.kind == PreconditionerKind::block_jacobi) return update_range(M, v, alpha, begin, end);
+  V* __restrict x = v.x;
+  V* __restrict r = v.r;
+  const V* __restrict p = v.p;
+  const V* __restrict q = v.q;
+  double rz = 0, rr = 0;
+  if (M.kind == PreconditionerKind::jacobi) {
+    const V* __restrict inverse = M.inverse;
+#pragma omp simd reduction(+ : rz, rr)
+    for (index_t i = begin; i < end; ++i) {
+      x[i] += alpha * p[i];
+      const V residual = r[i] - alpha * q[i];
+      r[i] = residual;
+      rz += double(residual) * double(inverse[i] * residual);
+      rr += double(residual) * double(residual);
+    }
+    return {rz, rr};
+  }
+#pragma omp simd reduction(+ : rr)
+  for (index_t i = begin; i < end; ++i) {
+    x[i] += alpha * p[i];
+    const V residual = r[i] - alpha * q[i];
+    r[i] = residual;
+    rr += double(residual) * double(residual);
+  }
+  return {rr, rr};
+}
+
+template <class Operand, class V>
+void pcg_run(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
+             const PcgVectors<V>& v, PcgScalars* scalars, PcgRun* run) {
+  using Kernel = FormatKernel<Operand, V>;
+  const index_t unit = group_of(M);
+  const index_t vector_groups = ceil_div(A.rows, unit);
+  const index_t matrix_groups = ceil_div(Kernel::units(A), Kernel::units_per_group(A));
+  // Slots of their own for each sum: a thread that is ahead writes none that another still reads.
+  double* pq = queue.partials;
+  double* rz = pq + matrix_groups;
+  double* rr = rz + vector_groups;
+  run->iterations = 0;
+  PcgScalars result = *scalars;
+
+#pragma omp parallel num_threads(queue.threads)
+  {
+    const Range units = share_of<V>(A, omp_get_thread_num(), omp_get_num_threads());
+    const Range rows = vector_share<V>(A, units, unit);
+    const bool first_thread = omp_get_thread_num() == 0;
+    PcgScalars s = *scalars;  // every thread keeps its own copy, all the same
+    index_t iteration = 0;
+    while (iteration < run->max_iterations && s.rr > run->rr_target &&
+           s.breakdown == PcgBreakdown::none) {
+      s.beta = direction_coefficient(s);
+      direction_range(M, v, static_cast<V>(s.beta), rows.begin, rows.end);
+#pragma omp barrier
+      spmv_dot_share(A, static_cast<const V*>(v.p), v.q, pq, units);
+#pragma omp barrier
+      s.pq = sum_partials(pq, matrix_groups);
+      s.breakdown = pcg_breakdown(s.rz, s.pq);
+      if (s.breakdown != PcgBreakdown::none) break;  // the same decision on every thread
+      s.alpha = s.rz / s.pq;
+      for (index_t i = rows.begin; i < rows.end; i += unit) {
+        const ResidualSums sums = run_update_range(M, v, static_cast<V>(s.alpha), i,
+                                                   rows.end - i < unit ? rows.end : i + unit);
+        rz[i / unit] = sums.rz;
+        rr[i / unit] = sums.rr;
+      }
+#pragma omp barrier
+      advance(&s, {sum_partials(rz, vector_groups), sum_partials(rr, vector_groups)});
+      if (first_thread && run->history != nullptr) run->history[iteration] = s.rr;
+      ++iteration;
+    }
+    if (first_thread) {
+      result = s;
+      run->iterations = iteration;
+    }
+  }
+  *scalars = result;
+}
+
+}  // namespace cnc::openmp::CNC_ISA
