@@ -1,0 +1,129 @@
+#include "kokkos/block_size.hpp"
+#include "kokkos/kernels.hpp"
+#include "kokkos/launch.hpp"
+
+namespace cnc::kokkos {
+namespace {
+
+/// A and x, one block row at a time. B as in with_block_size.
+template <class M, class V, int B>
+struct BcsrRows {
+  using Row = Sum<V, block_capacity<B>>;
+
+  BcsrOperand<M> A;
+  const V* x;
+
+  KOKKOS_INLINE_FUNCTION int size() const { return B == 0 ? A.block_size : B; }
+
+  /// Scalar rows of block row i; fewer than the block size in a partial last one.
+  KOKKOS_INLINE_FUNCTION int height(index_t i) const {
+    return A.rows - i * size() < size() ? A.rows - i * size() : size();
+  }
+
+  /// sum += block k times its piece of x.
+  KOKKOS_INLINE_FUNCTION void add_block(index_t k, Row& sum) const {
+    const int b = size();
+    const index_t first = A.columns[k] * b;
+    const M* block = A.values + static_cast<offset_t>(k) * b * b;
+    if (B == 1 || A.cols - first >= b) {
+      for (int row = 0; row < b; ++row)
+        for (int column = 0; column < b; ++column)
+          sum.value[row] += static_cast<V>(block[row * b + column]) * x[first + column];
+    } else {
+      for (int row = 0; row < b; ++row)
+        for (int column = 0; column < A.cols - first; ++column)
+          sum.value[row] += static_cast<V>(block[row * b + column]) * x[first + column];
+    }
+  }
+
+  /// A x in block row i, known to all lanes of the thread.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION Row product(const Team& team, index_t i) const {
+    Row total;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, A.row_offsets[i], A.row_offsets[i + 1]),
+        [&](const index_t k, Row& sum) { add_block(k, sum); }, total);
+    return total;
+  }
+};
+
+/// y := alpha A x + beta y in the block rows [begin, end).
+template <class M, class V, int B>
+struct Multiply {
+  BcsrRows<M, V, B> rows;
+  V alpha;
+  V beta;
+  V* y;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t begin, index_t end) const {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end), [&](const index_t i) {
+      const auto product = rows.product(team, i);
+      Kokkos::single(Kokkos::PerThread(team), [&]() {
+        V* out = y + i * rows.size();
+        for (int row = 0; row < rows.height(i); ++row)
+          out[row] = beta == V(0) ? alpha * product.value[row]
+                                  : alpha * product.value[row] + beta * out[row];
+      });
+    });
+  }
+};
+
+/// y := A x and x . y in the block rows [begin, end).
+template <class M, class V, int B>
+struct MultiplyAndDot {
+  BcsrRows<M, V, B> rows;
+  V* y;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t begin, index_t end,
+                                  Sum<double, 1>& sum) const {
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, begin, end),
+        [&](const index_t i, Sum<double, 1>& s) {
+          const auto product = rows.product(team, i);
+          const index_t first = i * rows.size();
+          for (int row = 0; row < rows.height(i); ++row)
+            s.value[0] +=
+                static_cast<double>(rows.x[first + row]) * static_cast<double>(product.value[row]);
+          Kokkos::single(Kokkos::PerThread(team), [&]() {
+            for (int row = 0; row < rows.height(i); ++row) y[first + row] = product.value[row];
+          });
+        },
+        sum);
+  }
+};
+
+}  // namespace
+
+template <class Exec, class M, class V>
+void BcsrSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A, const V* x,
+                                V beta, V* y) {
+  with_block_size(A.block_size, [&](auto size) {
+    constexpr int B = decltype(size)::value;
+    for_each_part<Exec>("cnc::bcsr_spmv", queue, row_team<Exec>, A.block_rows(),
+                        units_per_part(A.block_size), Multiply<M, V, B>{{A, x}, alpha, beta, y});
+  });
+}
+
+template <class Exec, class M, class V>
+void BcsrSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const BcsrOperand<M>& A, const V* x, V* y,
+                                    double* result) {
+  with_block_size(A.block_size, [&](auto size) {
+    constexpr int B = decltype(size)::value;
+    sum_parts<Exec, 1>("cnc::spmv_dot", queue, row_team<Exec>, A.block_rows(),
+                       units_per_part(A.block_size), MultiplyAndDot<M, V, B>{{A, x}, y},
+                       StoreSum{result});
+  });
+}
+
+template struct BcsrSpmv<HostExec, float, float>;
+template struct BcsrSpmv<HostExec, double, double>;
+template struct BcsrSpmv<HostExec, float, double>;
+#ifdef CNC_KOKKOS_HAS_DEVICE
+template struct BcsrSpmv<DeviceExec, float, float>;
+template struct BcsrSpmv<DeviceExec, double, double>;
+template struct BcsrSpmv<DeviceExec, float, double>;
+#endif
+
+}  // namespace cnc::kokkos

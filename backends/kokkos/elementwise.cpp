@@ -1,0 +1,46 @@
+#include "kokkos/kernels.hpp"
+#include "kokkos/launch.hpp"
+
+namespace cnc::kokkos {
+
+template <class Exec, class V>
+void Elementwise<Exec, V>::axpy(const Queue& queue, index_t n, V alpha, const V* x, V* y) {
+  for_each_entry<Exec>(
+      "cnc::axpy", queue, n, KOKKOS_LAMBDA(const index_t i) { y[i] = alpha * x[i] + y[i]; });
+}
+
+template <class Exec, class V>
+void Elementwise<Exec, V>::axpby(const Queue& queue, index_t n, V alpha, const V* x, V beta, V* y) {
+  if (beta == V(0))
+    for_each_entry<Exec>(
+        "cnc::axpby", queue, n, KOKKOS_LAMBDA(const index_t i) { y[i] = alpha * x[i]; });
+  else
+    for_each_entry<Exec>(
+        "cnc::axpby", queue, n,
+        KOKKOS_LAMBDA(const index_t i) { y[i] = alpha * x[i] + beta * y[i]; });
+}
+
+template <class Exec, class V>
+void Elementwise<Exec, V>::scal(const Queue& queue, index_t n, V alpha, V* x) {
+  if (alpha == V(0))
+    for_each_entry<Exec>(
+        "cnc::scal", queue, n, KOKKOS_LAMBDA(const index_t i) { x[i] = V(0); });
+  else
+    for_each_entry<Exec>(
+        "cnc::scal", queue, n, KOKKOS_LAMBDA(const index_t i) { x[i] *= alpha; });
+}
+
+template <class Exec, class V>
+void Elementwise<Exec, V>::multiply(const Queue& queue, index_t n, const V* x, const V* y, V* z) {
+  for_each_entry<Exec>(
+      "cnc::multiply", queue, n, KOKKOS_LAMBDA(const index_t i) { z[i] = x[i] * y[i]; });
+}
+
+template struct Elementwise<HostExec, float>;
+template struct Elementwise<HostExec, double>;
+#ifdef CNC_KOKKOS_HAS_DEVICE
+template struct Elementwise<DeviceExec, float>;
+template struct Elementwise<DeviceExec, double>;
+#endif
+
+}  // namespace cnc::kokkos

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "kokkos/kokkos.hpp"
+
+#include <Kokkos_Core.hpp>
+
+// The operations of this backend, templated on the execution space. Each class is defined in the
+// source file of its name in snake_case and instantiated there for the spaces below; kokkos.cpp
+// enters the functions into the tables. What they compute is said in contract/ops.hpp.
+
+namespace cnc::kokkos {
+
+using HostExec = Kokkos::DefaultHostExecutionSpace;
+#ifdef CNC_KOKKOS_HAS_DEVICE
+using DeviceExec = Kokkos::DefaultExecutionSpace;
+#endif
+
+/// Entry by entry, no reduction.
+template <class Exec, class V>
+struct Elementwise {
+  static void axpy(const Queue& queue, index_t n, V alpha, const V* x, V* y);
+  static void axpby(const Queue& queue, index_t n, V alpha, const V* x, V beta, V* y);
+  static void scal(const Queue& queue, index_t n, V alpha, V* x);
+  static void multiply(const Queue& queue, index_t n, const V* x, const V* y, V* z);
+};
+
+template <class Exec, class V>
+struct Reductions {
+  static void dot(const Queue& queue, index_t n, const V* x, const V* y, double* result);
+  static void nrm2(const Queue& queue, index_t n, const V* x, double* result);
+};
+
+template <class Exec, class V>
+struct Precondition {
+  static void apply(const Queue& queue, index_t n, const PreconditionerOperand<V>& M, const V* r,
+                    V* z);
+};
+
+template <class Exec, class V>
+struct PcgStart {
+  static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
+                  const PcgVectors<V>& vectors, PcgScalars* scalars);
+};
+
+template <class Exec, class V>
+struct PcgDirection {
+  static void run(const Queue& queue, index_t n, const PcgVectors<V>& vectors, PcgScalars* scalars);
+};
+
+template <class Exec, class V>
+struct PcgUpdate {
+  static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
+                  const PcgVectors<V>& vectors, PcgScalars* scalars);
+};
+
+template <class Exec, class V>
+struct PcgSingleReductionUpdate {
+  static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
+                  const PcgVectors<V>& vectors, PcgScalars* scalars);
+};
+
+/// Matrix stored in M under vectors of V.
+template <class Exec, class M, class V>
+struct BcsrSpmv {
+  static void spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A, const V* x, V beta, V* y);
+  static void spmv_dot(const Queue& queue, const BcsrOperand<M>& A, const V* x, V* y,
+                       double* result);
+};
+
+template <class Exec, class M, class V>
+struct BsellSpmv {
+  static void spmv(const Queue& queue, V alpha, const BsellOperand<M>& A, const V* x, V beta, V* y);
+  static void spmv_dot(const Queue& queue, const BsellOperand<M>& A, const V* x, V* y,
+                       double* result);
+};
+
+}  // namespace cnc::kokkos

@@ -1,0 +1,65 @@
+#include "kokkos/kokkos.hpp"
+
+#include "kokkos/availability.hpp"
+#include "kokkos/kernels.hpp"
+
+namespace cnc {
+namespace kokkos {
+
+template <class Exec, class V>
+constexpr VectorOps<V> vector_table() {
+  return {
+      .axpy = Elementwise<Exec, V>::axpy,
+      .axpby = Elementwise<Exec, V>::axpby,
+      .scal = Elementwise<Exec, V>::scal,
+      .multiply = Elementwise<Exec, V>::multiply,
+      .dot = Reductions<Exec, V>::dot,
+      .nrm2 = Reductions<Exec, V>::nrm2,
+      .precondition = Precondition<Exec, V>::apply,
+      .pcg_start = PcgStart<Exec, V>::run,
+      .pcg_direction = PcgDirection<Exec, V>::run,
+      .pcg_update = PcgUpdate<Exec, V>::run,
+      .pcg_single_reduction_update = PcgSingleReductionUpdate<Exec, V>::run,
+  };
+}
+
+// pcg_run stays empty: Kokkos has no barrier across a whole grid, so there is nothing to fuse.
+template <class Exec, class M, class V>
+constexpr MatrixTable<M, V> matrix_table() {
+  return {
+      .bcsr = {.spmv = BcsrSpmv<Exec, M, V>::spmv,
+               .spmv_dot = BcsrSpmv<Exec, M, V>::spmv_dot,
+               .pcg_run = nullptr},
+      .bsell = {.spmv = BsellSpmv<Exec, M, V>::spmv,
+                .spmv_dot = BsellSpmv<Exec, M, V>::spmv_dot,
+                .pcg_run = nullptr},
+  };
+}
+
+template <class Exec>
+constexpr Backend backend_table(MemorySpace memory) {
+  return {
+      .name = "kokkos",
+      .description = "portable Kokkos kernels, the line that tuned kernels must beat",
+      .memory = memory,
+      .yardstick = false,
+      .variant = false,
+      .availability = availability<Exec>,
+      .vector_f32 = vector_table<Exec, float>(),
+      .vector_f64 = vector_table<Exec, double>(),
+      .matrix_f32 = matrix_table<Exec, float, float>(),
+      .matrix_f64 = matrix_table<Exec, double, double>(),
+      .matrix_f32_f64 = matrix_table<Exec, float, double>(),
+  };
+}
+
+}  // namespace kokkos
+
+constexpr Backend kokkos_backend = kokkos::backend_table<kokkos::HostExec>(MemorySpace::host);
+
+#ifdef CNC_KOKKOS_HAS_DEVICE
+constexpr Backend kokkos_device_backend =
+    kokkos::backend_table<kokkos::DeviceExec>(MemorySpace::device);
+#endif
+
+}  // namespace cnc

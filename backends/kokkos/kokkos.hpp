@@ -1,0 +1,23 @@
+#pragma once
+
+#include <contract/backend.hpp>
+
+#include <Kokkos_Macros.hpp>
+
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_SYCL)
+/// This Kokkos has a device execution space, so there is a second table for it.
+#define CNC_KOKKOS_HAS_DEVICE 1
+#endif
+
+namespace cnc {
+
+/// Every operation in portable Kokkos, on Kokkos' default host execution space. As parallel as the
+/// Kokkos that it was built with: a Kokkos with nothing but Serial runs it on one thread.
+extern const Backend kokkos_backend;
+
+#ifdef CNC_KOKKOS_HAS_DEVICE
+/// The same sources on Kokkos' default device execution space.
+extern const Backend kokkos_device_backend;
+#endif
+
+}  // namespace cnc

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <contract/backend.hpp>
+
+namespace cnc {
+
+/// Kokkos Kernels on Kokkos' default host execution space: a yardstick for CSR and BLAS-1.
+extern const Backend kokkos_kernels_backend;
+
+}  // namespace cnc
