@@ -1,0 +1,68 @@
+#pragma once
+
+#include "parallel.hpp"
+
+#include <cnc/bcsr_matrix.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace cnc::detail {
+
+/// Walks block row i of a CSR matrix: calls on_block(block_column) once per block that holds an entry,
+/// columns ascending, and after it on_entry(r, c, k) for each of its entries: row and column inside
+/// the block, and position k in A.columns. A merge of the block row's at most 16 scalar rows:
+/// O(entries + blocks b) without scratch.
+template <class T, class OnBlock, class OnEntry>
+inline void walk_block_row(const BcsrOperand<T>& A, int block_size, index_t i,
+                           const OnBlock& on_block, const OnEntry& on_entry) {
+  // No column is this large: columns end at cols - 1 <= 2^31 - 2.
+  constexpr index_t none = std::numeric_limits<index_t>::max();
+  const index_t first_row = i * block_size;
+  const int height = std::min<index_t>(block_size, A.rows - first_row);
+  index_t next[max_block_size];
+  index_t end[max_block_size];
+  index_t head[max_block_size];  // column at next, or none
+  for (int r = 0; r < height; ++r) {
+    next[r] = A.row_offsets[first_row + r];
+    end[r] = A.row_offsets[first_row + r + 1];
+    head[r] = next[r] < end[r] ? A.columns[next[r]] : none;
+  }
+  for (;;) {
+    index_t column = none;
+    for (int r = 0; r < height; ++r) column = std::min(column, head[r]);
+    if (column == none) return;
+    const index_t block_column = column / block_size;
+    const index_t first_column = block_column * block_size;
+    on_block(block_column);
+    for (int r = 0; r < height; ++r) {
+      while (next[r] < end[r] && head[r] - first_column < block_size) {
+        on_entry(r, static_cast<int>(head[r] - first_column), next[r]);
+        ++next[r];
+        head[r] = next[r] < end[r] ? A.columns[next[r]] : none;
+      }
+    }
+  }
+}
+
+/// The same for block size 1, where every entry is a block.
+template <class T, class OnBlock, class OnEntry>
+inline void walk_row(const BcsrOperand<T>& A, index_t i, const OnBlock& on_block,
+                     const OnEntry& on_entry) {
+  for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+    on_block(A.columns[k]);
+    on_entry(0, 0, k);
+  }
+}
+
+/// Number of blocks in block row i.
+template <class T>
+inline index_t blocks_in_row(const BcsrOperand<T>& A, int block_size, index_t i) {
+  if (block_size == 1) return A.row_offsets[i + 1] - A.row_offsets[i];
+  index_t count = 0;
+  walk_block_row(
+      A, block_size, i, [&](index_t) { ++count; }, [](int, int, index_t) {});
+  return count;
+}
+
+}  // namespace cnc::detail

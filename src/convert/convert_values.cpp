@@ -1,0 +1,39 @@
+#include "convert/checks.hpp"
+#include "convert/narrow.hpp"
+
+#include <cnc/convert.hpp>
+
+#include <string>
+
+namespace cnc {
+
+template <class To, class From>
+BcsrMatrix<To> convert_values(const BcsrMatrix<From>& A) {
+  const From* from = A.values.data();
+  const auto values = uninitialized<To>("cnc::bcsr values", A.values.extent(0));
+  To* to = values.data();
+  // By block row, so that memory is first touched by the thread that will work on it.
+  const offset_t b2 = static_cast<offset_t>(A.block_size) * A.block_size;
+  const auto pattern = A.operand();
+  const index_t i = detail::first_fault(A.block_rows(), [=](index_t row) {
+    bool overflow = false;
+    for (offset_t k = pattern.row_offsets[row] * b2; k < pattern.row_offsets[row + 1] * b2; ++k) {
+      const bool too_large = detail::overflows<To>(from[k]);
+      to[k] = too_large ? To(0) : static_cast<To>(from[k]);
+      overflow |= too_large;
+    }
+    return overflow;
+  });
+  require(i < 0, [=] {
+    return "convert_values: a value of block row " + std::to_string(i) +
+           " is too large for the narrower type";
+  });
+  return {A.rows, A.cols, A.block_size, A.row_offsets, A.columns, values, A.nonzeros};
+}
+
+template BcsrMatrix<float> convert_values(const BcsrMatrix<float>&);
+template BcsrMatrix<float> convert_values(const BcsrMatrix<double>&);
+template BcsrMatrix<double> convert_values(const BcsrMatrix<float>&);
+template BcsrMatrix<double> convert_values(const BcsrMatrix<double>&);
+
+}  // namespace cnc

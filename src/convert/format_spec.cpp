@@ -1,0 +1,66 @@
+#include <cnc/formats.hpp>
+
+#include <charconv>
+#include <string>
+
+namespace cnc {
+namespace {
+
+const FormatInfo<double>* find_format(std::string_view name) {
+  for (const auto& format : formats<double>())
+    if (format.name == name) return &format;
+  return nullptr;
+}
+
+std::string known_formats() {
+  std::string text = "auto";
+  for (const auto& format : formats<double>())
+    text += std::string(", ") + format.name + (format.has_blocks ? "[:B]" : "");
+  return text;
+}
+
+[[noreturn]] void refuse(std::string_view text, const std::string& reason) {
+  detail::throw_invalid("format '" + std::string(text) + "': " + reason);
+}
+
+}  // namespace
+
+std::string FormatSpec::text() const {
+  const auto* format = find_format(name);
+  return format != nullptr && format->has_blocks ? name + ":" + std::to_string(block_size) : name;
+}
+
+FormatSpec parse_format(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  FormatSpec spec;
+  spec.name = text.substr(0, colon);
+  const auto* format = find_format(spec.name);
+  if (format == nullptr && spec.name != "auto")
+    refuse(text, "unknown; known are " + known_formats() + " with B from 1 to " +
+                     std::to_string(max_block_size));
+  if (colon == std::string_view::npos) return spec;
+
+  if (format == nullptr || !format->has_blocks) refuse(text, spec.name + " takes no block size");
+  const std::string_view digits = text.substr(colon + 1);
+  const char* end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, spec.block_size);
+  if (error != std::errc() || rest != end || spec.block_size < 1 ||
+      spec.block_size > max_block_size)
+    refuse(text,
+           "the block size must be a whole number from 1 to " + std::to_string(max_block_size));
+  return spec;
+}
+
+template <class T>
+Matrix<T> build_format(const CsrMatrix<T>& A, const FormatSpec& spec) {
+  if (spec.name == "auto")
+    return build_format(A, choose_format(analyze(A), static_cast<int>(sizeof(T))).format);
+  for (const auto& format : formats<T>())
+    if (format.name == spec.name) return format.build(A, spec);
+  refuse(spec.name, "unknown; known are " + known_formats());
+}
+
+template Matrix<float> build_format(const CsrMatrix<float>&, const FormatSpec&);
+template Matrix<double> build_format(const CsrMatrix<double>&, const FormatSpec&);
+
+}  // namespace cnc

@@ -1,0 +1,149 @@
+#include <cnc/formats.hpp>
+
+#include <algorithm>
+#include <string>
+
+// The list of formats: a new format is a new line of the table at the end, and its functions above it.
+
+namespace cnc {
+namespace {
+
+// --- expectations about host kernels: estimates, to be replaced by measurements ---------------------
+
+/// Below this many stored values per row of blocks a loop over one row cannot hide its start and end.
+constexpr double short_row_values = 8;
+/// Share of memory speed that row-wise kernels reach on such rows, and on longer ones.
+constexpr double short_row_efficiency = 0.7;
+constexpr double long_row_efficiency = 1.0;
+/// Sliced kernels do not care about row length; they scatter results and read a permutation.
+constexpr double sliced_efficiency = 0.9;
+/// Row lengths within a sort window are taken to spread over this many standard deviations.
+constexpr double window_spread_deviations = 6;
+
+/// Blocks of size b: known for the sizes that analyze counted; for others the worst case, every entry
+/// in a block of its own.
+double block_count(const Structure& structure, int block_size) {
+  const auto nonzeros = static_cast<double>(structure.nonzeros);
+  if (block_size == 1) return nonzeros;
+  for (const BlockOccupancy& occupancy : structure.occupancy)
+    if (occupancy.block_size == block_size) return static_cast<double>(occupancy.blocks);
+  const double all = static_cast<double>(ceil_div(structure.rows, block_size)) *
+                     ceil_div(structure.cols, block_size);
+  return std::min(nonzeros, all);
+}
+
+bool valid_block_size(const FormatSpec& spec) {
+  return spec.block_size >= 1 && spec.block_size <= max_block_size;
+}
+
+template <template <class> class Operand, class T>
+Operand<T> sized_operand(const Structure& structure, int block_size) {
+  Operand<T> A;
+  A.rows = structure.rows;
+  A.cols = structure.cols;
+  A.block_size = block_size;
+  return A;
+}
+
+double stored_per_block_row(const Structure& structure, int block_size) {
+  if (structure.rows == 0) return 0;
+  return block_count(structure, block_size) * block_size * block_size /
+         ceil_div(structure.rows, block_size);
+}
+
+double row_wise_efficiency(const Structure& structure, int block_size) {
+  return stored_per_block_row(structure, block_size) < short_row_values ? short_row_efficiency
+                                                                        : long_row_efficiency;
+}
+
+// --- csr ------------------------------------------------------------------------------------------
+
+double bcsr_storage(const Structure& structure, int block_size, int value_bytes) {
+  const auto blocks = static_cast<offset_t>(block_count(structure, block_size));
+  const auto bytes = [&](const auto& A) {
+    return cost::spmv(A, blocks, structure.nonzeros, 0).bytes;
+  };
+  return value_bytes == 4 ? bytes(sized_operand<BcsrOperand, float>(structure, block_size))
+                          : bytes(sized_operand<BcsrOperand, double>(structure, block_size));
+}
+
+double csr_bytes(const Structure& structure, const FormatSpec&, int value_bytes) {
+  return bcsr_storage(structure, 1, value_bytes);
+}
+
+double csr_efficiency(const Structure& structure, const FormatSpec&) {
+  return row_wise_efficiency(structure, 1);
+}
+
+template <class T>
+Matrix<T> build_csr(const CsrMatrix<T>& A, const FormatSpec&) {
+  require(A.block_size == 1, "build_format: the matrix must be CSR (block size 1)");
+  return A;
+}
+
+// --- bcsr -----------------------------------------------------------------------------------------
+
+double bcsr_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes) {
+  return valid_block_size(spec) ? bcsr_storage(structure, spec.block_size, value_bytes) : -1;
+}
+
+double bcsr_efficiency(const Structure& structure, const FormatSpec& spec) {
+  return row_wise_efficiency(structure, spec.block_size);
+}
+
+template <class T>
+Matrix<T> build_bcsr(const CsrMatrix<T>& A, const FormatSpec& spec) {
+  return to_bcsr(A, spec.block_size);
+}
+
+// --- bsell ----------------------------------------------------------------------------------------
+
+/// Padding slots per block, estimated. The lengths in a sorted window descend, so the paddings of its
+/// slices add up to at most one slice height times (longest - shortest): per row that is the spread
+/// over the number of slices, and half of it on average. Lengths in blocks spread like those in entries.
+double bsell_padding(const Structure& structure) {
+  if (structure.mean_row == 0) return 0;
+  const double spread = std::min<double>(structure.longest_row - structure.shortest_row,
+                                         window_spread_deviations * structure.row_deviation);
+  return 0.5 * spread / default_sort_slices / structure.mean_row;
+}
+
+double bsell_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes) {
+  if (!valid_block_size(spec)) return -1;
+  const auto slots = static_cast<offset_t>(block_count(structure, spec.block_size) *
+                                           (1 + bsell_padding(structure)));
+  const auto bytes = [&](auto A, int slice_height) {
+    A.slice_height = slice_height;
+    return cost::spmv(A, slots, structure.nonzeros, 0).bytes;
+  };
+  return value_bytes == 4 ? bytes(sized_operand<BsellOperand, float>(structure, spec.block_size),
+                                  host_slice_height<float>)
+                          : bytes(sized_operand<BsellOperand, double>(structure, spec.block_size),
+                                  host_slice_height<double>);
+}
+
+double bsell_efficiency(const Structure&, const FormatSpec&) { return sliced_efficiency; }
+
+template <class T>
+Matrix<T> build_bsell(const CsrMatrix<T>& A, const FormatSpec& spec) {
+  return to_bsell(A, spec.block_size);
+}
+
+}  // namespace
+
+template <class T>
+const std::vector<FormatInfo<T>>& formats() {
+  static const std::vector<FormatInfo<T>> table = {
+      {"csr", "compressed sparse rows", false, 1, csr_bytes, csr_efficiency, build_csr<T>},
+      {"bcsr", "compressed rows of dense BxB blocks", true, 2, bcsr_bytes, bcsr_efficiency,
+       build_bcsr<T>},
+      {"bsell", "slices of sorted rows of BxB blocks, one row per SIMD lane", true, 1, bsell_bytes,
+       bsell_efficiency, build_bsell<T>},
+  };
+  return table;
+}
+
+template const std::vector<FormatInfo<float>>& formats();
+template const std::vector<FormatInfo<double>>& formats();
+
+}  // namespace cnc

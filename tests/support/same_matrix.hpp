@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cnc/bcsr_matrix.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace cnc::testing {
+
+/// Whether two views hold the same entries.
+template <class X, class Y>
+bool same_entries(const X& x, const Y& y) {
+  return x.extent(0) == y.extent(0) &&
+         (x.extent(0) == 0 || std::equal(x.data(), x.data() + x.extent(0), y.data()));
+}
+
+/// Whether two matrices have the same sizes, pattern and values.
+template <class T>
+bool same_matrix(const BcsrMatrix<T>& A, const BcsrMatrix<T>& B) {
+  return A.rows == B.rows && A.cols == B.cols && A.block_size == B.block_size &&
+         A.nonzeros == B.nonzeros && same_entries(A.row_offsets, B.row_offsets) &&
+         same_entries(A.columns, B.columns) && same_entries(A.values, B.values);
+}
+
+/// A view's entries as a vector, which tests can compare with literals.
+template <class View>
+std::vector<typename View::non_const_value_type> entries(const View& view) {
+  return {view.data(), view.data() + view.extent(0)};
+}
+
+/// A copy that shares nothing.
+template <class T>
+CsrMatrix<T> deep_copy_of(const CsrMatrix<T>& A) {
+  Kokkos::View<index_t*, HostSpace> row_offsets("row_offsets", A.row_offsets.extent(0));
+  Kokkos::View<index_t*, HostSpace> columns("columns", A.columns.extent(0));
+  Vector<T> values("values", A.values.extent(0));
+  Kokkos::deep_copy(row_offsets, A.row_offsets);
+  Kokkos::deep_copy(columns, A.columns);
+  Kokkos::deep_copy(values, A.values);
+  return {A.rows, A.cols, 1, row_offsets, columns, values, A.nonzeros};
+}
+
+/// CSR from literal arrays.
+template <class T>
+CsrMatrix<T> literal_csr(index_t rows, index_t cols, const std::vector<index_t>& row_offsets,
+                         const std::vector<index_t>& columns, const std::vector<T>& values) {
+  return deep_copy_of(wrap_csr(rows, cols, static_cast<index_t>(columns.size()), row_offsets.data(),
+                               columns.data(), const_cast<T*>(values.data())));
+}
+
+}  // namespace cnc::testing
