@@ -1,0 +1,291 @@
+#pragma once
+
+#include <cnc/solver.hpp>
+
+#include "solve/engine.hpp"
+#include "solve/pcg.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace cnc::detail {
+
+/// One solve from beginning to end. The recurrence runs in batches; between them the host looks at
+/// limits, takes snapshots and calls back. Only the true residual, computed from b - A x, decides about
+/// convergence: where the recurrence is done but the true residual is not, the iteration starts again
+/// from it (residual replacement), until it converges or no longer gains.
+template <class V, class Exec>
+class Drive {
+ public:
+  using Space = typename Exec::memory_space;
+
+  Drive(const System<V, Exec>& system, const Workspace<V, Space>& work, const SolveOptions& options,
+        const PreconditionerSetup& setup, const Vector<const V, Space>& b,
+        const Vector<V, Space>& x, SolveReport& report)
+      : system_(system),
+        work_(work),
+        options_(options),
+        setup_(setup),
+        b_(b),
+        x_(x),
+        report_(report),
+        form_(choose_form()),
+        engine_(system, work, x, form_, tally_) {}
+
+  void solve() {
+    const auto start = Clock::now();
+    start_ = start;
+    report_.status = run();
+    report_.iterations = engine_.iterations();
+    report_.form = to_string(form_);
+    report_.backend_calls = tally_.backend_calls;
+    report_.host_synchronisations = tally_.host_synchronisations;
+    const Cost cost = iteration_cost() * double(engine_.iterations());
+    report_.bytes = cost.bytes;
+    report_.flops = cost.flops;
+    if (options_.record_history) {
+      report_.history.reserve(rr_history_.size() + 1);
+      report_.history.push_back(report_.initial_residual);
+      for (double rr : rr_history_) report_.history.push_back(std::sqrt(rr));
+    }
+    system_.ctx->fence();
+    report_.seconds = seconds();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Iterations between looks at the clock, the divergence limit and the best iterate.
+  static constexpr index_t batch = 64;
+  /// A restart that does not at least halve the true residual is the last.
+  static constexpr double least_gain = 0.5;
+  /// A recurrence with a float matrix is trusted for this much before it starts again.
+  static constexpr double narrow_reduction = 1e-5;
+  /// A snapshot costs a product with the matrix: it waits for a gain of this much over the last one.
+  static constexpr double snapshot_gain = 0.1;
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  Form choose_form() const {
+    const bool single = options_.method == Method::pcg_single_reduction;
+    if (!single && system_.runs()) return Form::run;
+    return system_.fused(single) ? Form::fused_steps : Form::plain_operations;
+  }
+
+  Cost iteration_cost() const {
+    const double passes = form_ == Form::plain_operations  ? cost::pcg_plain_passes
+                          : options_.method == Method::pcg ? cost::pcg_passes
+                                                           : cost::pcg_single_reduction_passes;
+    return system_.product_cost() + cost::pcg_vectors(system_.rows, passes, sizeof(V));
+  }
+
+  double norm(const Vector<const V, Space>& v) {
+    ++tally_.backend_calls;
+    ++tally_.host_synchronisations;
+    system_.vector_ops().nrm2(system_.ctx->queue(), system_.rows, v.data(),
+                              system_.ctx->result_slot());
+    return system_.ctx->read_result();
+  }
+
+  /// r := b - A x with the matrix given; its norm.
+  double true_residual() { return true_residual(work_.r); }
+  double true_residual(const Vector<V, Space>& r) {
+    system_.apply_exactly(x_, r);
+    system_.vector_ops().axpby(system_.ctx->queue(), system_.rows, V(1), b_.data(), V(-1),
+                               r.data());
+    tally_.backend_calls += 2;
+    return norm(r);
+  }
+
+  void copy(const Vector<const V, Space>& from, const Vector<V, Space>& to) {
+    Kokkos::deep_copy(system_.ctx->execution_space_instance(), to, from);
+    ++tally_.backend_calls;
+  }
+
+  SolveStatus run() {
+    report_.rhs_norm = norm(b_);
+    if (!std::isfinite(report_.rhs_norm))
+      return end(SolveStatus::not_finite, "the right-hand side");
+    if (report_.rhs_norm == 0) return zero_rhs();
+    double residual = true_residual();
+    report_.initial_residual = report_.recurrence_residual = residual;
+    reference_ = options_.reference == ToleranceReference::rhs ? report_.rhs_norm : residual;
+    report_.tolerance = std::max(options_.rtol * reference_, options_.atol);
+    record(residual);
+    if (!std::isfinite(residual))
+      return end(SolveStatus::not_finite, "the initial residual b - A x0");
+    if (residual <= report_.tolerance) return SolveStatus::converged;
+    if (!setup_.ok() && !system_.custom_preconditioner) return preconditioner_failure();
+
+    for (;;) {
+      keep_best(residual);
+      const SolveStatus ended = recurrence(residual);
+      const double now = true_residual();
+      record(now);
+      if (now <= report_.tolerance) return SolveStatus::converged;
+      if (ended != SolveStatus::converged) return restore_best(ended, now);
+      if (!(now <= least_gain * residual))
+        return restore_best(SolveStatus::stagnated, now,
+                            "the true residual no longer follows the recurrence: the attainable "
+                            "accuracy of this precision is reached");
+      residual = now;
+      ++report_.restarts;
+    }
+  }
+
+  /// The norm of b is zero: so is b, or, in double, the squares of its entries underflow.
+  SolveStatus zero_rhs() {
+    if constexpr (sizeof(V) == sizeof(double)) {
+      constexpr V large =
+          1e300;  // times the smallest entry this has a square, times any here no overflow
+      system_.vector_ops().axpby(system_.ctx->queue(), system_.rows, large, b_.data(), V(0),
+                                 work_.r.data());
+      ++tally_.backend_calls;
+      if (norm(work_.r) != 0)
+        return explain(SolveStatus::breakdown,
+                       "the right-hand side is so small that its norm underflows: scale it");
+    }
+    // x = 0 is exact, and no relative tolerance could be met otherwise.
+    system_.vector_ops().scal(system_.ctx->queue(), system_.rows, V(0), x_.data());
+    ++tally_.backend_calls;
+    return SolveStatus::converged;
+  }
+
+  /// Runs the recurrence from the residual in r; `converged` means that it believes so.
+  SolveStatus recurrence(double residual) {
+    engine_.start();
+    double target = report_.tolerance;
+    if (system_.narrow) target = std::max(target, residual * narrow_reduction);
+    const double limit = options_.divergence * report_.initial_residual;
+    while (engine_.seen().rr > target * target) {
+      if (engine_.iterations() >= options_.max_iterations) return SolveStatus::max_iterations;
+      if (seconds() >= options_.max_seconds) return SolveStatus::time_limit;
+      engine_.allow(batch_size(), target * target,
+                    options_.record_history ? &rr_history_ : nullptr);
+      iterate();
+      report_.recurrence_residual = std::sqrt(engine_.seen().rr);
+      if (engine_.seen().breakdown != PcgBreakdown::none)
+        return breakdown(engine_.seen().breakdown);
+      if (!std::isfinite(report_.recurrence_residual))
+        return explain(SolveStatus::not_finite, "the recurrence residual overflowed");
+      if (report_.recurrence_residual > limit) return SolveStatus::diverged;
+      if (!report_progress()) return SolveStatus::stopped;
+      take_snapshot();
+    }
+    return SolveStatus::converged;
+  }
+
+  void iterate() {
+    if (form_ == Form::run)
+      engine_.run();
+    else if (options_.method == Method::pcg)
+      pcg(engine_);
+    else
+      pcg_single_reduction(engine_);
+  }
+
+  index_t batch_size() const {
+    const index_t done = engine_.iterations();
+    index_t size = std::min(batch, options_.max_iterations - done);
+    if (options_.callback && options_.callback_interval > 0)
+      size = std::min(size, options_.callback_interval - done % options_.callback_interval);
+    if (std::isfinite(options_.max_seconds)) {
+      // No more iterations than fit into the time left, judged by those done so far.
+      const double each = done > 0 ? seconds() / done : 0;
+      const double fit = each > 0 ? (options_.max_seconds - seconds()) / each : 1;
+      size = std::max<index_t>(1, static_cast<index_t>(std::min<double>(size, fit)));
+    }
+    return size;
+  }
+
+  bool report_progress() {
+    const index_t done = engine_.iterations();
+    if (!options_.callback || options_.callback_interval == 0 ||
+        done % options_.callback_interval != 0)
+      return true;
+    return options_.callback(
+        {done, report_.recurrence_residual, report_.recurrence_residual / reference_, seconds()});
+  }
+
+  /// Keeps x when it is the best so far by its true residual: the recurrence drifts away from it, and
+  /// a snapshot taken on its word could be worse than the guess that it replaces.
+  void take_snapshot() {
+    if (!(report_.recurrence_residual < snapshot_gain * best_)) return;
+    if (engine_.iterations() < next_snapshot_) return;
+    next_snapshot_ = engine_.iterations() + batch;
+    keep_best(true_residual(work_.q));  // q is free between iterations
+  }
+
+  void keep_best(double residual) {
+    if (best_ >= 0 && !(residual < best_)) return;
+    best_ = residual;
+    copy(x_, work_.best);
+  }
+
+  /// Ends without convergence: whichever of the last and the best kept iterate is better stays in x.
+  SolveStatus restore_best(SolveStatus status, double now, const char* detail = nullptr) {
+    if (detail != nullptr) report_.detail = detail;
+    if (!(now <= best_)) {
+      copy(work_.best, x_);
+      record(true_residual());
+    }
+    return status;
+  }
+
+  void record(double residual) {
+    report_.true_residual = residual;
+    report_.relative_residual = reference_ > 0 ? residual / reference_ : 0;
+  }
+
+  SolveStatus explain(SolveStatus status, std::string detail) {
+    report_.detail = std::move(detail);
+    return status;
+  }
+
+  SolveStatus end(SolveStatus status, const char* culprit) {
+    return explain(status,
+                   std::string(culprit) + " holds a NaN or an infinity, or its norm overflows");
+  }
+
+  SolveStatus preconditioner_failure() {
+    return explain(
+        SolveStatus::breakdown,
+        std::string(setup_.singular_block ? "the diagonal block" : "the diagonal entry") +
+            " of row " + std::to_string(setup_.row) + " (counted from 0) is " +
+            (setup_.singular_block ? "singular" : "zero, missing or not finite"));
+  }
+
+  SolveStatus breakdown(PcgBreakdown kind) {
+    const PcgScalars& s = engine_.seen();
+    switch (kind) {
+      case PcgBreakdown::not_finite:
+        return explain(SolveStatus::not_finite, "r.z or p.Ap is a NaN or an infinity");
+      case PcgBreakdown::not_positive_definite:
+        return explain(SolveStatus::not_positive_definite,
+                       s.rz < 0 ? "r.z = " + std::to_string(s.rz) +
+                                      " < 0: the preconditioner is not positive definite"
+                                : "p.Ap < 0: the matrix is not positive definite");
+      default:
+        return explain(SolveStatus::breakdown, "p.Ap or r.z is zero although the residual is not");
+    }
+  }
+
+  const System<V, Exec>& system_;
+  const Workspace<V, Space>& work_;
+  const SolveOptions& options_;
+  PreconditionerSetup setup_;
+  Vector<const V, Space> b_;
+  Vector<V, Space> x_;
+  SolveReport& report_;
+  Tally tally_;
+  Form form_;
+  Engine<V, Exec> engine_;
+  Clock::time_point start_;
+  double reference_ = 0;
+  double best_ = -1;  ///< true residual of the snapshot in work_.best; negative before the first
+  index_t next_snapshot_ = batch;  ///< iteration before which none is taken
+  std::vector<double> rr_history_;
+};
+
+}  // namespace cnc::detail

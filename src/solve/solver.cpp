@@ -1,0 +1,264 @@
+#include <cnc/solver.hpp>
+
+#include <cnc/blas1.hpp>
+
+#include "solve/drive.hpp"
+#include "solve/prepare.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cnc {
+
+template <class V, class Exec>
+struct Solver<V, Exec>::State {
+  Context<Exec>* ctx;
+  SolveOptions options;
+  bool prepared = false;
+  detail::System<V, Exec> system;
+  detail::Workspace<V, Space> work;
+  detail::Ordering<V> ordering;
+  CsrMatrix<V> pattern;  ///< the CSR matrix given to prepare, for update_values
+  PreconditionerSetup setup;
+  std::string format;
+  int layout_block_size = 1;
+  PreconditionerKind kind = PreconditionerKind::none;  ///< as it was when prepared
+  int preconditioner_block_size = 1;
+  std::vector<std::string> advice;
+
+  /// The CSR matrix that iterations work on, and from which the preconditioner is set up.
+  const CsrMatrix<V>& ordered(const CsrMatrix<V>& A) const {
+    return ordering.active() ? ordering.matrix : A;
+  }
+
+  void choose_preconditioner() {
+    const int asked = options.preconditioner_block_size;
+    kind = options.preconditioner;
+    preconditioner_block_size = asked > 0 ? asked : layout_block_size;
+  }
+
+  void set_up_preconditioner_from(const CsrMatrix<V>& A) {
+    setup = set_up_preconditioner(A, kind, preconditioner_block_size, system.preconditioner);
+  }
+
+  FormatAdvice choose_layout(const CsrMatrix<V>& A) const {
+    const bool narrow = options.storage == StoragePrecision::f32;
+    return choose_format(analyze(A), narrow ? int(sizeof(float)) : int(sizeof(V)));
+  }
+
+  /// Rows that a reordering must leave side by side: the blocks of the layout, else of the preconditioner.
+  int ordering_block_size(const CsrMatrix<V>& A) const {
+    const FormatSpec spec =
+        options.format.name == "auto" ? choose_layout(A).format : options.format;
+    if (spec.block_size > 1) return spec.block_size;
+    return options.preconditioner == PreconditionerKind::block_jacobi
+               ? std::max(1, options.preconditioner_block_size)
+               : 1;
+  }
+
+  void finish_prepare(index_t rows) {
+    system.ctx = ctx;
+    system.rows = rows;
+    system.require_operations();
+    ctx->reserve(rows);
+    work.allocate(rows, options.method == Method::pcg_single_reduction, ordering.active());
+    prepared = true;
+  }
+
+  void reset() {
+    prepared = false;
+    ordering = {};
+    pattern = {};
+    setup = {};
+    advice.clear();
+    system.narrow.reset();
+    system.matrix_free.reset();
+  }
+
+  void build_layout(const CsrMatrix<V>& A) {
+    FormatSpec spec = options.format;
+    if (spec.name == "auto") {
+      FormatAdvice chosen = choose_layout(A);
+      spec = chosen.format;
+      advice = std::move(chosen.reasons);
+    }
+    format = spec.text();
+    layout_block_size = spec.block_size;
+    if constexpr (!std::is_same_v<V, float>) {
+      if (options.storage == StoragePrecision::f32) {
+        system.matrix = A;  // the true residual needs every bit of the matrix given
+        system.narrow = build_format(convert_values<float>(A), spec);
+        return;
+      }
+    }
+    system.matrix = build_format(A, spec);
+  }
+};
+
+namespace {
+
+void check(const SolveOptions& o, bool double_vectors) {
+  const auto fraction = [](double value) { return value >= 0 && std::isfinite(value); };
+  require(fraction(o.rtol) && fraction(o.atol),
+          "SolveOptions: rtol and atol must be finite and >= 0");
+  require(o.max_iterations >= 0, "SolveOptions: max_iterations must not be negative");
+  require(o.max_seconds >= 0, "SolveOptions: max_seconds must not be negative");
+  require(o.divergence > 1, "SolveOptions: divergence must be greater than 1");
+  require(o.callback_interval >= 0, "SolveOptions: callback_interval must not be negative");
+  require(o.preconditioner_block_size >= 0 && o.preconditioner_block_size <= max_block_size,
+          "SolveOptions: preconditioner_block_size must be 0 to 16");
+  require(double_vectors || o.storage == StoragePrecision::as_vectors,
+          "SolveOptions: f32 storage is for double vectors; float vectors store float anyway");
+}
+
+}  // namespace
+
+template <class V, class Exec>
+Solver<V, Exec>::Solver(Context<Exec>& ctx, SolveOptions options)
+    : state_(std::make_unique<State>()) {
+  check(options, std::is_same_v<V, double>);
+  state_->ctx = &ctx;
+  state_->options = std::move(options);
+}
+
+template <class V, class Exec>
+Solver<V, Exec>::~Solver() = default;
+template <class V, class Exec>
+Solver<V, Exec>::Solver(Solver&&) noexcept = default;
+template <class V, class Exec>
+Solver<V, Exec>& Solver<V, Exec>::operator=(Solver&&) noexcept = default;
+
+template <class V, class Exec>
+void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& A) {
+  State& s = *state_;
+  if (A.block_size != 1) return prepare(Matrix<V, Space>(A));
+  require(A.rows == A.cols, "Solver: the matrix must be square");
+  s.reset();
+  s.pattern = A;
+  if (s.options.reordering == Reordering::rcm) s.ordering.set_up(A, s.ordering_block_size(A));
+  s.build_layout(s.ordered(A));
+  s.choose_preconditioner();
+  s.set_up_preconditioner_from(s.ordered(A));
+  s.finish_prepare(A.rows);
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::prepare(const Matrix<V, Space>& A) {
+  State& s = *state_;
+  require(rows(A) == cols(A), "Solver: the matrix must be square");
+  require(s.options.format.name == "auto" && s.options.reordering == Reordering::none &&
+              s.options.storage == StoragePrecision::as_vectors,
+          "Solver: a matrix in a layout of its own is used as it is; leave format, reordering and "
+          "storage alone or pass CSR");
+  s.reset();
+  s.layout_block_size = block_size(A);
+  s.format =
+      FormatSpec{std::visit([](const auto& a) { return a.format_name(); }, A), s.layout_block_size}
+          .text();
+  s.system.matrix = A;
+  s.choose_preconditioner();
+  s.set_up_preconditioner_from(to_csr(A));
+  s.finish_prepare(rows(A));
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::prepare(const LinearOperator<V, Space>& A) {
+  State& s = *state_;
+  require(A.rows >= 0 && A.apply, "Solver: a linear operator needs rows and apply");
+  require(s.options.preconditioner == PreconditionerKind::none,
+          "Solver: a matrix-free operator has no diagonal to precondition with; choose "
+          "PreconditionerKind::none, with or without set_preconditioner");
+  s.reset();
+  s.format = "matrix-free";
+  s.system.matrix_free = A;
+  s.system.preconditioner = {};
+  s.finish_prepare(A.rows);
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& A) {
+  State& s = *state_;
+  require(s.prepared && s.pattern.row_offsets.extent(0) != 0,
+          "Solver: update_values with CSR needs a prepare with CSR");
+  require(detail::same_pattern(A, s.pattern), "Solver: update_values needs the pattern of prepare");
+  if (s.ordering.active()) s.ordering.refill(A);
+  const CsrMatrix<V>& ordered = s.ordered(A);
+  const auto* csr = std::get_if<BcsrMatrix<V, Space>>(&s.system.matrix);
+  // A CSR layout shares the caller's arrays: it moves on to the new ones instead of writing to the old.
+  if (csr != nullptr && csr->block_size == 1)
+    s.system.matrix = ordered;
+  else
+    cnc::update_values(s.system.matrix, ordered);
+  if (s.system.narrow) cnc::update_values(*s.system.narrow, ordered);
+  s.set_up_preconditioner_from(ordered);
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::update_values(const Matrix<V, Space>& A) {
+  State& s = *state_;
+  require(s.prepared && !s.system.matrix_free && s.pattern.row_offsets.extent(0) == 0,
+          "Solver: update_values with a layout needs a prepare with a layout");
+  require(A.index() == s.system.matrix.index() && rows(A) == s.system.rows &&
+              cols(A) == s.system.rows && stored(A) == stored(s.system.matrix) &&
+              block_size(A) == s.layout_block_size,
+          "Solver: update_values needs the layout and pattern of prepare");
+  s.system.matrix = A;
+  s.set_up_preconditioner_from(to_csr(A));
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::set_preconditioner(PreconditionerFunction<V, Space> apply) {
+  state_->system.custom_preconditioner = std::move(apply);
+}
+
+template <class V, class Exec>
+SolveReport Solver<V, Exec>::solve(const Vector<const V, Space>& b, const Vector<V, Space>& x) {
+  State& s = *state_;
+  require(s.prepared, "Solver: call prepare before solve");
+  const auto n = static_cast<std::size_t>(s.system.rows);
+  require(b.extent(0) == n && x.extent(0) == n, [&] {
+    return "Solver: the matrix has " + std::to_string(n) + " rows, b has " +
+           std::to_string(b.extent(0)) + " entries, x has " + std::to_string(x.extent(0));
+  });
+  require(n == 0 || b.data() + n <= x.data() || x.data() + n <= b.data(),
+          "Solver: b and x must not overlap");
+  require(s.options.method == Method::pcg || s.work.s.extent(0) == n,
+          "Solver: the method was changed after prepare; call prepare again");
+
+  SolveReport report;
+  report.backend = s.ctx->backend().name;
+  report.format = s.format;
+  if (!s.ordering.active()) {
+    detail::Drive<V, Exec>(s.system, s.work, s.options, s.setup, b, x, report).solve();
+    return report;
+  }
+  s.ordering.gather(b, s.work.rhs);
+  s.ordering.gather(x, s.work.guess);
+  PreconditionerSetup setup = s.setup;
+  if (setup.row >= 0) setup.row = s.ordering.permutation(static_cast<std::size_t>(setup.row));
+  detail::Drive<V, Exec>(s.system, s.work, s.options, setup, s.work.rhs, s.work.guess, report)
+      .solve();
+  s.ordering.scatter(s.work.guess, x);
+  return report;
+}
+
+template <class V, class Exec>
+const SolveOptions& Solver<V, Exec>::options() const {
+  return state_->options;
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::set_options(SolveOptions options) {
+  check(options, std::is_same_v<V, double>);
+  state_->options = std::move(options);
+}
+
+template <class V, class Exec>
+const std::vector<std::string>& Solver<V, Exec>::advice() const {
+  return state_->advice;
+}
+
+template class Solver<float>;
+template class Solver<double>;
+
+}  // namespace cnc

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cnc/context.hpp>
+#include <cnc/formats.hpp>
+#include <cnc/linear_operator.hpp>
+#include <cnc/preconditioner.hpp>
+#include <cnc/spmv.hpp>
+
+#include <optional>
+#include <variant>
+
+namespace cnc::detail {
+
+/// What a solve iterates with: an operator in one of three shapes, and a preconditioner. Everything
+/// that works on vectors in the solver goes through here.
+template <class V, class Exec>
+struct System {
+  using Space = typename Exec::memory_space;
+  using NarrowMatrix = Matrix<float, Space>;  // the same type as Matrix<V> when V is float
+
+  Context<Exec>* ctx = nullptr;
+  index_t rows = 0;
+  Matrix<V, Space> matrix;                     ///< used unless one of the next two is
+  std::optional<Matrix<float, Space>> narrow;  ///< float copy under double vectors
+  std::optional<LinearOperator<V, Space>> matrix_free;
+  Preconditioner<V, Space> preconditioner;
+  PreconditionerFunction<V, Space> custom_preconditioner;
+
+  /// Calls f with the operand that iterations use; not for matrix-free systems.
+  template <class F>
+  decltype(auto) with_operand(F&& f) const {
+    if constexpr (!std::is_same_v<V, float>) {
+      if (narrow) return std::visit([&](const auto& a) { return f(a.operand()); }, *narrow);
+    }
+    return std::visit([&](const auto& a) { return f(a.operand()); }, matrix);
+  }
+
+  const VectorOps<V>& vector_ops() const { return ctx->template vectors<V>(); }
+
+  /// y := A x with the operator that iterations use.
+  void apply(const Vector<const V, Space>& x, const Vector<V, Space>& y) const {
+    if (matrix_free) return matrix_free->apply(x, y);
+    with_operand([&](const auto& A) {
+      const auto& ops = ctx->template matrices<V>(A);
+      offered(ops.spmv, ctx->backend(), "spmv")(ctx->queue(), V(1), A, x.data(), V(0), y.data());
+    });
+  }
+
+  /// y := A x with the matrix given by the caller, whatever the iterations store.
+  void apply_exactly(const Vector<const V, Space>& x, const Vector<V, Space>& y) const {
+    if (matrix_free) return matrix_free->apply(x, y);
+    spmv(*ctx, V(1), matrix, x, V(0), y);
+  }
+
+  /// z := M^-1 r. Backends without the operation still do what a plain operation can do.
+  void precondition(const Vector<const V, Space>& r, const Vector<V, Space>& z) const {
+    if (custom_preconditioner) return custom_preconditioner(r, z);
+    const VectorOps<V>& ops = vector_ops();
+    const PreconditionerOperand<V> M = preconditioner.operand();
+    if (ops.precondition)
+      ops.precondition(ctx->queue(), rows, M, r.data(), z.data());
+    else if (M.kind == PreconditionerKind::jacobi)
+      ops.multiply(ctx->queue(), rows, M.inverse, r.data(), z.data());
+    else
+      ops.axpby(ctx->queue(), rows, V(1), r.data(), V(0), z.data());
+  }
+
+  /// Throws UnsupportedOperation unless the backend offers what the plainest form of a solve needs.
+  void require_operations() const {
+    const Backend& backend = ctx->backend();
+    const VectorOps<V>& ops = vector_ops();
+    offered(ops.axpy, backend, "axpy");
+    offered(ops.axpby, backend, "axpby");
+    offered(ops.scal, backend, "scal");
+    offered(ops.multiply, backend, "multiply");
+    offered(ops.dot, backend, "dot");
+    offered(ops.nrm2, backend, "nrm2");
+    if (preconditioner.kind == PreconditionerKind::block_jacobi)
+      offered(ops.precondition, backend, "block-Jacobi preconditioning");
+    if (matrix_free) return;
+    std::visit(
+        [&](const auto& a) {
+          offered(ctx->template matrices<V>(a.operand()).spmv, backend, "spmv");
+        },
+        matrix);
+    with_operand(
+        [&](const auto& A) { offered(ctx->template matrices<V>(A).spmv, backend, "spmv"); });
+  }
+
+  /// Whether every fused step is there: built-in preconditioner, matrix, and table entries.
+  bool fused(bool single_reduction) const {
+    if (matrix_free || custom_preconditioner) return false;
+    const VectorOps<V>& ops = vector_ops();
+    if (!ops.pcg_start || !ops.pcg_direction || !ops.pcg_update) return false;
+    if (single_reduction && !ops.pcg_single_reduction_update) return false;
+    return with_operand(
+        [&](const auto& A) { return ctx->template matrices<V>(A).spmv_dot != nullptr; });
+  }
+
+  /// Whether the backend runs many iterations in one call.
+  bool runs() const {
+    return fused(false) && with_operand([&](const auto& A) {
+             return ctx->template matrices<V>(A).pcg_run != nullptr;
+           });
+  }
+
+  /// Compulsory traffic of one product with the operator that iterations use.
+  Cost product_cost() const {
+    if (matrix_free) return cost::vectors(rows, 2, 0, sizeof(V));
+    return narrow ? spmv_cost(*narrow, sizeof(V)) : spmv_cost(matrix, sizeof(V));
+  }
+};
+
+/// The vectors of a solve, allocated in prepare.
+template <class V, class Space>
+struct Workspace {
+  Vector<V, Space> r, z, p, q, s;
+  Vector<V, Space> best;  ///< snapshot of the best iterate
+  Vector<V, Space> rhs,
+      guess;  ///< b and x in the order of the rows that iterations use (reordering)
+  Kokkos::View<PcgScalars*, Space> scalars;
+
+  void allocate(index_t n, bool single_reduction, bool reordered) {
+    const auto size = static_cast<std::size_t>(n);
+    const auto vector = [size](const char* label) {
+      return Vector<V, Space>(std::string(label), size);
+    };
+    r = vector("cnc::r");
+    z = vector("cnc::z");
+    p = vector("cnc::p");
+    q = vector("cnc::q");
+    best = vector("cnc::best");
+    s = single_reduction ? vector("cnc::s") : Vector<V, Space>();
+    rhs = reordered ? vector("cnc::rhs") : Vector<V, Space>();
+    guess = reordered ? vector("cnc::guess") : Vector<V, Space>();
+    scalars = Kokkos::View<PcgScalars*, Space>("cnc::scalars", 1);
+  }
+};
+
+}  // namespace cnc::detail
