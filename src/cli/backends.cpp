@@ -1,0 +1,128 @@
+#include "app.hpp"
+#include "commands.hpp"
+#include "output_file.hpp"
+#include "session.hpp"
+#include "terminal.hpp"
+#include "text.hpp"
+
+#include <cnc/backend.hpp>
+#include <cnc/context.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace cnc::cli {
+namespace {
+
+struct BackendsOptions {
+  bool variants = false;
+  std::string json;
+};
+
+/// Device kernel sets that exist but were left out of this build.
+struct AbsentBackend {
+  const char* name;
+  const char* description;
+  const char* detail;
+};
+constexpr AbsentBackend device_backends[] = {
+    {"cuda", "NVIDIA GPUs", "not built (configure with CNC_ENABLE_CUDA=ON)"},
+    {"hip", "AMD GPUs", "not built (configure with CNC_ENABLE_HIP=ON)"},
+};
+
+const char* memory_text(const Backend& backend) {
+  return backend.memory == MemorySpace::host ? "host" : "device";
+}
+
+bool is_built(const char* name) {
+  for (const Backend* backend : backends())
+    if (std::string(backend->name) == name) return true;
+  return false;
+}
+
+/// What `auto` would take, "" when nothing is usable.
+std::string automatic_choice() {
+  try {
+    return find_backend("auto").name;
+  } catch (const UnsupportedOperation&) {
+    return "";
+  }
+}
+
+nlohmann::json to_json(bool variants) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Backend* backend : backends()) {
+    if (backend->variant && !variants) continue;
+    const Availability availability = backend->availability();
+    list.push_back({{"name", backend->name},
+                    {"description", backend->description},
+                    {"memory", memory_text(*backend)},
+                    {"built", true},
+                    {"usable", availability.usable},
+                    {"detail", availability.detail},
+                    {"yardstick", backend->yardstick},
+                    {"variant", backend->variant}});
+  }
+  for (const AbsentBackend& absent : device_backends)
+    if (!is_built(absent.name))
+      list.push_back({{"name", absent.name},
+                      {"description", absent.description},
+                      {"memory", "device"},
+                      {"built", false},
+                      {"usable", false},
+                      {"detail", absent.detail},
+                      {"yardstick", false},
+                      {"variant", false}});
+  return {{"auto", automatic_choice()}, {"backends", list}};
+}
+
+/// Two lines each: what it runs on, or why it cannot, then what it is.
+void print_backend(const std::string& name, const std::string& memory,
+                   const Availability& availability, const std::string& description) {
+  const std::string mark(availability.usable ? glyph("✓", "+") : glyph("✗", "-"));
+  std::cout << "  " << styled(availability.usable ? Style::good : Style::bad, mark) << ' '
+            << styled(Style::bold, pad_right(name, 20)) << pad_right(memory, 8)
+            << availability.detail << '\n'
+            << "    " << std::string(20, ' ') << styled(Style::dim, description) << '\n';
+}
+
+void print_list(bool variants) {
+  for (const Backend* backend : backends()) {
+    if (backend->variant && !variants) continue;
+    print_backend(backend->name, memory_text(*backend), backend->availability(),
+                  backend->description);
+  }
+  for (const AbsentBackend& absent : device_backends)
+    if (!is_built(absent.name))
+      print_backend(absent.name, "device", {false, absent.detail}, absent.description);
+  const std::string chosen = automatic_choice();
+  if (!chosen.empty())
+    std::cout << "\n  " << glyph("✓", "+") << " usable here; auto is "
+              << styled(Style::bold, chosen) << ".\n";
+}
+
+int list_backends(const BackendsOptions& options) {
+  check_writable(options.json);
+  const Session session(0);
+  if (options.json != "-") print_list(options.variants);
+  if (!options.json.empty())
+    write_output(options.json,
+                 [&](std::ostream& out) { out << to_json(options.variants).dump(2) << '\n'; });
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_backends(CLI::App& app, Action& action) {
+  auto options = std::make_shared<BackendsOptions>();
+  CLI::App* command =
+      app.add_subcommand("backends", "List the kernel sets and whether they run here");
+  command->add_flag("--variants", options->variants, "Also list single-instruction-set variants");
+  command->add_option("--json", options->json, "Write the list as JSON ('-': standard output)")
+      ->type_name("FILE");
+  command->callback([options, &action] { action = [options] { return list_backends(*options); }; });
+}
+
+}  // namespace cnc::cli

@@ -1,0 +1,90 @@
+#include "app.hpp"
+#include "commands.hpp"
+#include "compare_output.hpp"
+#include "option_checks.hpp"
+#include "output_file.hpp"
+#include "progress.hpp"
+#include "session.hpp"
+#include "terminal.hpp"
+
+#include <iostream>
+#include <memory>
+
+namespace cnc::cli {
+namespace {
+
+struct CompareArguments {
+  std::string source;
+  std::string backends;
+  std::string formats;
+  std::string json;
+  CompareRequest request;
+};
+
+CompareRequest request_from(const CompareArguments& arguments) {
+  CompareRequest request = arguments.request;
+  request.backends = split_list(arguments.backends);
+  for (const std::string& text : split_list(arguments.formats)) {
+    request.formats.push_back(parse_format(text));
+    if (request.formats.back().name == "auto")
+      throw InvalidArgument("--formats: 'auto' is no format to compare (known: " + known_formats() +
+                            ")");
+  }
+  for (const std::string& name : request.backends) (void)find_backend(name);
+  return request;
+}
+
+int compare(const CompareArguments& arguments) {
+  const CompareRequest request = request_from(arguments);
+  check_writable(arguments.json);
+  const bool report = arguments.json != "-";
+
+  const Session session(request.threads);
+  const LoadedMatrix matrix = load_matrix(arguments.source);
+  if (report)
+    std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
+                                        matrix_text(matrix.A) + ", " + origin_text(matrix))
+              << std::flush;
+  ProgressLine line(true);
+  const Comparison comparison = measure_all(matrix.A, request, [&](const std::string& what) {
+    line.show("  measuring " + what + " ...");
+  });
+  line.clear();
+  if (report) print_comparison(std::cout, comparison);
+  if (!arguments.json.empty())
+    write_output(arguments.json,
+                 [&](std::ostream& out) { write_comparison_json(out, matrix, comparison); });
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+  auto a = std::make_shared<CompareArguments>();
+  CLI::App* command =
+      app.add_subcommand("compare", "Time every backend, format and precision on one matrix");
+  command->add_option("SOURCE", a->source, "FILE or PROBLEM")->required();
+  command->add_option("--backends", a->backends, "Only these (default: every usable one)")
+      ->type_name("A,B,...");
+  command
+      ->add_option("--formats", a->formats,
+                   "Only these: " + known_formats() + " (default: those that could win)")
+      ->type_name("A,B,...");
+  command->add_flag("--variants", a->request.variants, "Also single-instruction-set variants");
+  command->add_option("--repeats", a->request.repeats, "Least repeats of each measurement")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--min-time", a->request.min_seconds, "Least seconds of each measurement")
+      ->check(not_negative)
+      ->type_name("X")
+      ->capture_default_str();
+  command->add_option("--threads", a->request.threads, "Threads (default: all)")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
+  command->add_option("--json", a->json, "Write all figures as JSON ('-': standard output)")
+      ->type_name("FILE");
+  command->callback([a, &action] { action = [a] { return compare(*a); }; });
+}
+
+}  // namespace cnc::cli

@@ -1,0 +1,119 @@
+#pragma once
+
+#include "compare_measure.hpp"
+
+#include <cnc/context.hpp>
+#include <cnc/convert.hpp>
+#include <cnc/solver.hpp>
+#include <cnc/spmv.hpp>
+
+#include <cmath>
+
+namespace cnc::cli {
+
+/// Numbers in (-1, 1) that float holds exactly, so that every precision works on the same x.
+template <class V>
+Vector<V> random_vector(index_t n, std::uint64_t state) {
+  Vector<V> x("x", static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < x.extent(0); ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    x(i) = static_cast<V>(static_cast<float>(state >> 40) * 0x1p-23f - 1);
+  }
+  return x;
+}
+
+/// max |y - expected| / max |expected|; NaN stays NaN.
+template <class V>
+double relative_error(const Vector<V>& y, const Vector<double>& expected) {
+  double worst = 0;
+  double scale = 0;
+  for (std::size_t i = 0; i < y.extent(0); ++i) {
+    const double difference = std::abs(static_cast<double>(y(i)) - expected(i));
+    if (!(difference <= worst)) worst = difference;
+    scale = std::max(scale, std::abs(expected(i)));
+  }
+  return scale > 0 ? worst / scale : worst;
+}
+
+/// y := A x, timed and compared with what the reference backend says. Unmeasured when not offered.
+template <class V, class M>
+Measurement measure_spmv(Context<>& ctx, const Matrix<M>& A, const Vector<double>& expected,
+                         const CompareRequest& request) {
+  Measurement result;
+  const Vector<V> x = random_vector<V>(cols(A), 1);
+  const Vector<V> y("y", static_cast<std::size_t>(rows(A)));
+  try {
+    spmv(ctx, V(1), A, x, V(0), y);
+  } catch (const UnsupportedOperation&) {
+    return result;
+  }
+  ctx.fence();
+  result.error = relative_error(y, expected);
+  result.cost = spmv_cost(A, sizeof(V));
+  result.timing = time_repeated(request.repeats, request.min_seconds, [&] {
+    spmv(ctx, V(1), A, x, V(0), y);
+    ctx.fence();
+  });
+  return result;
+}
+
+/// Seconds of a solve that stops after `iterations`, negative when it ended earlier.
+template <class V>
+double time_iterations(Solver<V>& solver, SolveOptions options, index_t iterations,
+                       const Vector<V>& b, const Vector<V>& x) {
+  options.max_iterations = iterations;
+  solver.set_options(options);
+  Kokkos::deep_copy(x, V(0));
+  const double start = now();
+  const SolveReport report = solver.solve(Vector<const V>(b), x);
+  const double seconds = now() - start;
+  return report.iterations == iterations ? seconds : -1;
+}
+
+/// One iteration as the difference between a long and a short solve, which leaves out what
+/// every solve does once. Unmeasured when the iteration breaks down or
+/// converges before it is long enough.
+template <class V>
+Timing time_pcg_iteration(Solver<V>& solver, const SolveOptions& options, const Vector<V>& b,
+                          const CompareRequest& request) {
+  constexpr index_t shorter = 4;
+  constexpr index_t longer = 24;
+  const Vector<V> x("x", b.extent(0));
+  if (time_iterations(solver, options, longer, b, x) < 0) return {};
+  std::vector<double> seconds;
+  double spent = 0;
+  while (static_cast<int>(seconds.size()) < 3 ||
+         (spent < request.min_seconds && seconds.size() < 1000)) {
+    const double few = time_iterations(solver, options, shorter, b, x);
+    const double many = time_iterations(solver, options, longer, b, x);
+    if (few < 0 || many < 0) return {};
+    seconds.push_back(std::max(many - few, 1e-9) / (longer - shorter));
+    spent += few + many;
+  }
+  return summarize(std::move(seconds));
+}
+
+/// Jacobi-PCG per iteration. Its bytes are those of the fused form, so that a backend which moves
+/// more of them shows a lower rate.
+template <class V>
+Measurement measure_pcg(Context<>& ctx, const CsrMatrix<V>& A, const FormatSpec& format,
+                        StoragePrecision storage, const Cost& spmv, const CompareRequest& request) {
+  SolveOptions options;
+  options.format = format;
+  options.storage = storage;
+  options.rtol = 0;  // never met, so that every solve runs to its limit
+  options.divergence = std::numeric_limits<double>::max();
+  options.record_history = false;
+  Measurement result;
+  try {
+    Solver<V> solver(ctx, options);
+    solver.prepare(A);
+    result.timing = time_pcg_iteration(solver, options, random_vector<V>(A.rows, 2), request);
+    result.cost = spmv + cost::pcg_vectors(A.rows, cost::pcg_passes, sizeof(V));
+  } catch (const UnsupportedOperation&) {
+    return {};  // shown as not offered
+  }
+  return result;
+}
+
+}  // namespace cnc::cli

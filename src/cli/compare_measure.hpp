@@ -1,0 +1,68 @@
+#pragma once
+
+#include "precision.hpp"
+#include "timing.hpp"
+
+#include <cnc/backend.hpp>
+#include <cnc/formats.hpp>
+#include <cnc/model.hpp>
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace cnc::cli {
+
+/// What is measured and how long.
+struct CompareRequest {
+  std::vector<std::string> backends;  ///< names; empty: every usable one that is no variant
+  std::vector<FormatSpec> formats;    ///< empty: those that could win on this matrix
+  bool variants = false;
+  int repeats = 5;
+  double min_seconds = 0.1;  ///< for each figure
+  int threads = 0;
+};
+
+/// One operation timed. `error` is relative to the reference backend in double (maximum norms).
+struct Measurement {
+  Timing timing;
+  Cost cost;
+  double error = std::numeric_limits<double>::quiet_NaN();
+
+  double gigabytes_per_second() const { return cost.bytes / timing.median * 1e-9; }
+  double gigaflops() const { return cost.flops / timing.median * 1e-9; }
+};
+
+/// One backend on one format in one precision. What is not offered stays unmeasured.
+struct MatrixRow {
+  Precision precision = Precision::f64;
+  std::string format;
+  std::string backend;
+  Measurement spmv;
+  Measurement pcg;  ///< one Jacobi-PCG iteration; `error` unused
+};
+
+struct VectorRow {
+  std::string operation;
+  Precision precision = Precision::f64;
+  std::string backend;
+  Measurement measurement;
+};
+
+struct Comparison {
+  Bandwidth at_size;  ///< over as many bytes as CSR in double needs
+  Bandwidth memory;   ///< over more than the caches hold
+  Structure structure;
+  int threads = 0;
+  std::vector<MatrixRow> matrix_rows;
+  std::vector<VectorRow> vector_rows;
+  std::vector<std::string> notes;  ///< what was left out, and why
+};
+
+/// Runs everything. `tell` hears what is being measured.
+/// Errors   as Context and build_format.
+Comparison measure_all(const CsrMatrix<double>& A, const CompareRequest& request,
+                       const std::function<void(const std::string&)>& tell);
+
+}  // namespace cnc::cli

@@ -1,0 +1,69 @@
+#include "app.hpp"
+#include "commands.hpp"
+#include "info_output.hpp"
+#include "output_file.hpp"
+#include "session.hpp"
+#include "spy.hpp"
+
+#include <iostream>
+#include <memory>
+
+namespace cnc::cli {
+namespace {
+
+struct InfoOptions {
+  std::string source;
+  std::string spy;
+  std::string json;
+  int threads = 0;
+};
+
+double predicted_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes) {
+  for (const FormatInfo<double>& format : formats<double>())
+    if (spec.name == format.name) return format.predicted_bytes(structure, spec, value_bytes);
+  return -1;
+}
+
+MatrixFacts gather(Context<>& ctx, const CsrMatrix<double>& A) {
+  MatrixFacts facts;
+  facts.structure = analyze(A);
+  facts.spd = examine_spd(ctx, A, facts.structure);
+  facts.histogram = row_histogram(A);
+  facts.advice = choose_format(facts.structure, sizeof(double));
+  for (const FormatSpec& spec : comparable_formats(facts.structure))
+    facts.sizes.push_back({spec, predicted_bytes(facts.structure, spec, sizeof(double)),
+                           predicted_bytes(facts.structure, spec, sizeof(float))});
+  return facts;
+}
+
+int info(const InfoOptions& options) {
+  check_writable(options.spy);
+  check_writable(options.json);
+  const Session session(options.threads);
+  Context<> ctx("auto", options.threads);
+  const LoadedMatrix matrix = load_matrix(options.source);
+  const MatrixFacts facts = gather(ctx, matrix.A);
+  if (options.json != "-") print_facts(std::cout, matrix, facts);
+  if (!options.spy.empty()) write_spy_png(options.spy, matrix.A);
+  if (!options.json.empty())
+    write_output(options.json, [&](std::ostream& out) { write_facts_json(out, matrix, facts); });
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& action) {
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App* command = app.add_subcommand("info", "Describe a matrix and advise on its format");
+  command->add_option("SOURCE", options->source, "FILE or PROBLEM")->required();
+  command->add_option("--spy", options->spy, "Write the sparsity pattern as a picture")
+      ->type_name("FILE.png");
+  command->add_option("--json", options->json, "Write the facts as JSON ('-': standard output)")
+      ->type_name("FILE");
+  command->add_option("--threads", options->threads, "Threads (default: all)")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
+  command->callback([options, &action] { action = [options] { return info(*options); }; });
+}
+
+}  // namespace cnc::cli

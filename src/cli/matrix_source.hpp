@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cnc/bcsr_matrix.hpp>
+
+#include <string>
+
+namespace cnc::cli {
+
+/// The matrix a subcommand works on.
+struct LoadedMatrix {
+  std::string name;  ///< as given on the command line
+  CsrMatrix<double> A;
+  double seconds = 0;      ///< reading or generating it
+  bool generated = false;  ///< a built-in problem, not a file
+};
+
+/// Reads FILE or generates PROBLEM.
+/// Errors   IoError; InvalidArgument naming the known problems when the text is neither.
+LoadedMatrix load_matrix(const std::string& source);
+
+/// "12 x 12, 54 nonzeros, 4.5 per row"
+std::string matrix_text(const CsrMatrix<double>& A);
+
+/// "read in 1.2 s" or "generated in 30 ms"
+std::string origin_text(const LoadedMatrix& matrix);
+
+}  // namespace cnc::cli

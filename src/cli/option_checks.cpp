@@ -1,0 +1,48 @@
+#include "option_checks.hpp"
+
+#include <cnc/formats.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace cnc::cli {
+
+std::string not_negative(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool good = !text.empty() && *end == '\0' && std::isfinite(value) && value >= 0;
+  return good ? "" : "'" + text + "' is no finite number >= 0";
+}
+
+int parse_block_size(const std::string& text, const std::string& option) {
+  int size = 0;
+  if (text.size() > 1 && text[0] == ':') {
+    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), size);
+    if (error == std::errc() && end == text.data() + text.size() && size >= 1 &&
+        size <= max_block_size)
+      return size;
+  }
+  throw InvalidArgument(option + ": the block size must be 1 to " + std::to_string(max_block_size));
+}
+
+std::string known_formats() {
+  std::string names;
+  for (const FormatInfo<double>& format : formats<double>())
+    names +=
+        (names.empty() ? "" : ", ") + std::string(format.name) + (format.has_blocks ? ":B" : "");
+  return names;
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace cnc::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace cnc::cli {
+
+/// A CLI11 check: "" for a finite number >= 0, else what is wrong.
+std::string not_negative(const std::string& text);
+
+/// Reads ":B" with B from 1 to 16; `option` is named in errors.
+/// Errors   InvalidArgument.
+int parse_block_size(const std::string& text, const std::string& option);
+
+/// "csr, bcsr:B, ..." for help texts, from the table of formats.
+std::string known_formats();
+
+/// Splits "a,b,c"; empty text gives an empty list.
+std::vector<std::string> split_list(const std::string& text);
+
+}  // namespace cnc::cli

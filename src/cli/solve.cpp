@@ -1,0 +1,189 @@
+#include "app.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "option_checks.hpp"
+#include "output_file.hpp"
+#include "session.hpp"
+#include "solve_output.hpp"
+#include "solve_run.hpp"
+#include "terminal.hpp"
+
+#include <cnc/formats.hpp>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+
+namespace cnc::cli {
+namespace {
+
+/// The options as typed.
+struct SolveArguments {
+  std::string source;
+  std::string solver = "pcg";
+  std::string precondition = "jacobi";
+  std::string format = "auto";
+  std::string precision = "f64";
+  std::string backend = "auto";
+  std::string relative_to = "b";
+  std::string reorder = "none";
+  std::optional<double> rtol;
+  int threads = 0;
+  std::string history;
+  std::string json;
+  bool quiet = false;
+  SolveRequest request;
+};
+
+/// What float vectors can reach on an ordinary matrix, and what double ones can.
+double default_rtol(Precision precision) { return precision == Precision::f32 ? 1e-5 : 1e-8; }
+
+Method parse_method(const std::string& text) {
+  if (text == "pcg") return Method::pcg;
+  for (const char* name : {"pcg-single-reduction", "pcg_single_reduction", "chronopoulos-gear"})
+    if (text == name) return Method::pcg_single_reduction;
+  throw InvalidArgument("--solver " + text + ": unknown (known: pcg, pcg-single-reduction)");
+}
+
+void set_preconditioner(const std::string& text, SolveOptions& options) {
+  const std::string block = "block-jacobi";
+  if (text == "none") {
+    options.preconditioner = PreconditionerKind::none;
+  } else if (text == "jacobi") {
+    options.preconditioner = PreconditionerKind::jacobi;
+  } else if (text.rfind(block, 0) == 0) {
+    options.preconditioner = PreconditionerKind::block_jacobi;
+    options.preconditioner_block_size =
+        text == block ? 0 : parse_block_size(text.substr(block.size()), "--precondition " + text);
+  } else {
+    throw InvalidArgument("--precondition " + text +
+                          ": unknown (known: none, jacobi, block-jacobi[:B])");
+  }
+}
+
+SolveRequest request_from(const SolveArguments& arguments) {
+  SolveRequest request = arguments.request;
+  SolveOptions& options = request.options;
+  request.precision = parse_precision(arguments.precision);
+  options.method = parse_method(arguments.solver);
+  set_preconditioner(arguments.precondition, options);
+  options.format = parse_format(arguments.format);
+  options.rtol = arguments.rtol.value_or(default_rtol(request.precision));
+  options.reference =
+      arguments.relative_to == "b" ? ToleranceReference::rhs : ToleranceReference::initial_residual;
+  options.reordering = arguments.reorder == "rcm" ? Reordering::rcm : Reordering::none;
+  request.show_progress = !arguments.quiet;
+  request.measure_bandwidth = !arguments.quiet || !arguments.json.empty();
+  return request;
+}
+
+int solve(const SolveArguments& arguments) {
+  const SolveRequest request = request_from(arguments);
+  for (const std::string& path : {request.output, arguments.history, arguments.json})
+    check_writable(path);
+  // Pure JSON on standard output leaves no place for the report.
+  const bool report = !arguments.quiet && arguments.json != "-";
+
+  const Session session(arguments.threads);
+  Context<> ctx(arguments.backend, arguments.threads);
+  const LoadedMatrix matrix = load_matrix(arguments.source);
+  const Interrupt interrupt;  // from here on, Ctrl-C ends the iteration and keeps its results
+  if (report)
+    std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
+                                        matrix_text(matrix.A) + ", " + origin_text(matrix))
+              << std::flush;
+  if (matrix.A.rows != matrix.A.cols)
+    throw InvalidArgument(matrix.name + ": solve needs a square matrix, this one is " +
+                          std::to_string(matrix.A.rows) + " x " + std::to_string(matrix.A.cols));
+
+  const SolveOutcome outcome = run_solve(ctx, matrix, request);
+  if (report) print_outcome(std::cout, ctx, request, outcome);
+  if (!arguments.history.empty())
+    write_output(arguments.history,
+                 [&](std::ostream& out) { write_history_csv(out, outcome.report); });
+  if (!arguments.json.empty())
+    write_output(arguments.json, [&](std::ostream& out) {
+      write_outcome_json(out, ctx, matrix, request, outcome);
+    });
+  return outcome.report.converged() ? exit_ok : exit_not_converged;
+}
+
+void add_method_options(CLI::App& command, SolveArguments& a) {
+  command.add_option("--solver", a.solver, "pcg, or pcg-single-reduction (Chronopoulos-Gear)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--precondition", a.precondition, "none, jacobi, block-jacobi[:B]")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--format", a.format, "auto, " + known_formats())
+      ->type_name("NAME[:B]")
+      ->capture_default_str();
+  command
+      .add_option("--precision", a.precision, "f32, f64, or f32/f64 (float matrix, double vectors)")
+      ->check(CLI::IsMember({"f32", "f64", "f32/f64"}))
+      ->type_name("TYPE")
+      ->capture_default_str();
+  command.add_option("--backend", a.backend, "Kernel set; 'cnc backends' lists them")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--reorder", a.reorder, "none or rcm (reverse Cuthill-McKee)")
+      ->check(CLI::IsMember({"none", "rcm"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--threads", a.threads, "Threads (default: all)")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
+}
+
+void add_stopping_options(CLI::App& command, SolveArguments& a) {
+  SolveOptions& options = a.request.options;
+  command.add_option("--rtol", a.rtol, "Relative tolerance (default: 1e-8, in f32 1e-5)")
+      ->check(not_negative)
+      ->type_name("X");
+  command.add_option("--atol", options.atol, "Absolute tolerance")
+      ->check(not_negative)
+      ->type_name("X");
+  command.add_option("--relative-to", a.relative_to, "What --rtol is relative to: b or r0")
+      ->check(CLI::IsMember({"b", "r0"}))
+      ->type_name("NORM")
+      ->capture_default_str();
+  command.add_option("--max-iterations", options.max_iterations, "Iteration limit")
+      ->check(not_negative)
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--max-seconds", options.max_seconds, "Time limit of the iteration")
+      ->check(not_negative)
+      ->type_name("X");
+}
+
+void add_file_options(CLI::App& command, SolveArguments& a) {
+  command
+      .add_option("--rhs", a.request.rhs,
+                  "FILE, ones, a-times-ones (exact solution known) or random:SEED")
+      ->type_name("RHS")
+      ->capture_default_str();
+  command.add_option("--x0", a.request.x0, "Start vector: zero or FILE")
+      ->type_name("X0")
+      ->capture_default_str();
+  command.add_option("-o,--output", a.request.output, "Write x (.mtx, .mtx.gz, .cnc)")
+      ->type_name("FILE");
+  command.add_option("--history", a.history, "Write the residual of every iteration as CSV")
+      ->type_name("FILE");
+  command.add_option("--json", a.json, "Write everything as JSON ('-': standard output)")
+      ->type_name("FILE");
+  command.add_flag("-q,--quiet", a.quiet, "Print nothing but errors");
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<SolveArguments>();
+  CLI::App* command = app.add_subcommand("solve", "Solve A x = b and report the true residual");
+  command->add_option("SOURCE", arguments->source, "FILE or PROBLEM")->required();
+  add_file_options(*command, *arguments);
+  add_method_options(*command, *arguments);
+  add_stopping_options(*command, *arguments);
+  command->callback([arguments, &action] { action = [arguments] { return solve(*arguments); }; });
+}
+
+}  // namespace cnc::cli

@@ -1,0 +1,153 @@
+#include "solve_run.hpp"
+
+#include "clock.hpp"
+#include "interrupt.hpp"
+#include "output_file.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+
+#include <cnc/convert.hpp>
+#include <cnc/io.hpp>
+#include <cnc/model.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace cnc::cli {
+namespace {
+
+/// Splitmix64: the same numbers on every machine. Steele, Lea & Flood 2014.
+double random_entry(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t z = seed * 0xD1342543DE82EF95u + (index + 1) * 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  z ^= z >> 31;
+  return static_cast<double>(z >> 11) * 0x1p-52 - 1;  // [-1, 1)
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw InvalidArgument("--rhs random:" + text + ": the seed must be a whole number from 0");
+  return seed;
+}
+
+template <class V>
+Vector<V> vector_from_file(const std::string& path, index_t rows, const char* what) {
+  Vector<V> v = read_vector<V>(path);
+  if (v.extent(0) != static_cast<std::size_t>(rows))
+    throw IoError(path, 0,
+                  std::string(what) + " has " + count_text(static_cast<long long>(v.extent(0))) +
+                      " entries, the matrix has " + count_text(rows) + " rows");
+  return v;
+}
+
+/// Row sums are what A does to ones, so that x = 1 solves the system.
+template <class V>
+void fill_with_row_sums(const CsrMatrix<V>& A, const Vector<V>& b) {
+  for (index_t i = 0; i < A.rows; ++i) {
+    double sum = 0;
+    for (index_t k = A.row_offsets(static_cast<std::size_t>(i));
+         k < A.row_offsets(static_cast<std::size_t>(i) + 1); ++k)
+      sum += static_cast<double>(A.values(static_cast<std::size_t>(k)));
+    b(static_cast<std::size_t>(i)) = static_cast<V>(sum);
+  }
+}
+
+template <class V>
+Vector<V> right_hand_side(const std::string& text, const CsrMatrix<V>& A) {
+  const std::string random = "random:";
+  const bool built_in = text == "ones" || text == "a-times-ones" || text.rfind(random, 0) == 0;
+  if (!built_in) return vector_from_file<V>(text, A.rows, "right-hand side");
+  Vector<V> b("b", static_cast<std::size_t>(A.rows));
+  if (text == "ones") {
+    Kokkos::deep_copy(b, V(1));
+  } else if (text == "a-times-ones") {
+    fill_with_row_sums(A, b);
+  } else {
+    const std::uint64_t seed = parse_seed(text.substr(random.size()));
+    for (std::size_t i = 0; i < b.extent(0); ++i) b(i) = static_cast<V>(random_entry(seed, i));
+  }
+  return b;
+}
+
+template <class V>
+double distance_from_ones(const Vector<V>& x) {
+  double worst = 0;
+  for (std::size_t i = 0; i < x.extent(0); ++i) {
+    const double distance = std::abs(static_cast<double>(x(i)) - 1);
+    if (!(distance <= worst)) worst = distance;  // keeps NaN
+  }
+  return worst;
+}
+
+/// The line that is rewritten while the iteration runs. The bar fills with the decades gained.
+std::string progress_text(const Progress& progress, double rtol) {
+  const double goal = rtol > 0 ? std::log10(rtol) : -16;
+  const double share = std::log10(std::max(progress.relative_residual, 1e-300)) / goal;
+  return print("  iteration %d  residual %.2e  %s  %s", progress.iteration,
+               progress.relative_residual, bar(share, 30).c_str(),
+               seconds_text(progress.seconds).c_str());
+}
+
+/// Often enough for Ctrl-C to act within a moment, rarely enough to cost nothing.
+index_t callback_interval(offset_t nonzeros) {
+  return static_cast<index_t>(std::clamp<offset_t>(20'000'000 / (nonzeros + 1), 1, 100));
+}
+
+/// Streams over as much memory as an iteration does: cache or main memory, whichever it runs from.
+double bandwidth_for(Context<>& ctx, const SolveReport& report) {
+  if (report.iterations == 0 || report.bytes <= 0) return 0;
+  const double bytes = report.bytes / report.iterations;
+  return measure_read_bandwidth(ctx, static_cast<std::size_t>(std::clamp(bytes, 1e5, 1e9)));
+}
+
+template <class V>
+void write_solution(const std::string& path, const Vector<V>& x) {
+  if (path.size() > 4 && path.substr(path.size() - 4) == ".cnc")
+    write_cache(path, Vector<const V>(x));
+  else
+    write_vector(path, Vector<const V>(x));
+}
+
+template <class V>
+SolveOutcome solve_in(Context<>& ctx, const CsrMatrix<V>& A, SolveRequest& request) {
+  const Vector<V> b = right_hand_side(request.rhs, A);
+  const Vector<V> x = request.x0 == "zero"
+                          ? Vector<V>("x", static_cast<std::size_t>(A.rows))
+                          : vector_from_file<V>(request.x0, A.rows, "start vector");
+  ProgressLine line(request.show_progress);
+  const double rtol = request.options.rtol;
+  request.options.callback_interval = callback_interval(A.nonzeros);
+  request.options.callback = [&line, rtol](const Progress& progress) {
+    if (line.due()) line.show(progress_text(progress, rtol));
+    return !Interrupt::requested();
+  };
+
+  SolveOutcome outcome;
+  Solver<V> solver(ctx, request.options);
+  const double start = now();
+  line.show("  preparing ...");
+  solver.prepare(A);
+  outcome.prepare_seconds = now() - start;
+  outcome.report = solver.solve(Vector<const V>(b), x);
+  line.clear();
+  outcome.advice = solver.advice();
+  if (!request.output.empty()) write_solution(request.output, x);
+  if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
+  if (request.measure_bandwidth) outcome.bandwidth = bandwidth_for(ctx, outcome.report);
+  return outcome;
+}
+
+}  // namespace
+
+SolveOutcome run_solve(Context<>& ctx, const LoadedMatrix& matrix, SolveRequest request) {
+  if (request.precision == Precision::f32)
+    return solve_in(ctx, convert_values<float>(matrix.A), request);
+  if (request.precision == Precision::f32_f64) request.options.storage = StoragePrecision::f32;
+  return solve_in(ctx, matrix.A, request);
+}
+
+}  // namespace cnc::cli

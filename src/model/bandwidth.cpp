@@ -1,0 +1,152 @@
+#include <cnc/blas1.hpp>
+#include <cnc/model.hpp>
+
+#include "parallel.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace cnc {
+namespace {
+
+double now() {
+  using clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
+}
+
+/// Least time of one pass: one warm-up, then at least 4 passes and `seconds`.
+template <class Pass>
+double fastest(double seconds, const Pass& pass) {
+  pass();
+  double best = 1e300;
+  double spent = 0;
+  for (int k = 0; k < 4 || spent < seconds; ++k) {
+    const double start = now();
+    pass();
+    const double took = now() - start;
+    best = std::min(best, took);
+    spent += took;
+  }
+  return std::max(best, 1e-9);
+}
+
+/// Sixteen independent sums: one would wait for the latency of the addition instead of the memory.
+double sum_range(const double* x, offset_t begin, offset_t end) {
+  constexpr int lanes = 16;
+  double sums[lanes] = {};
+  offset_t i = begin;
+  for (; i + lanes <= end; i += lanes)
+    for (int k = 0; k < lanes; ++k) sums[k] += x[i + k];
+  double sum = 0;
+  for (; i < end; ++i) sum += x[i];
+  for (const double s : sums) sum += s;
+  return sum;
+}
+
+double read_pass(const double* x, offset_t n, int threads) {
+  std::vector<double> sums(static_cast<std::size_t>(threads));
+  detail::parallel_ranges(n, threads, [&](offset_t begin, offset_t end, int part) {
+    sums[static_cast<std::size_t>(part)] = sum_range(x, begin, end);
+  });
+  double sum = 0;
+  for (const double s : sums) sum += s;
+  return sum;
+}
+
+void triad_pass(double* a, const double* b, const double* c, offset_t n, int threads) {
+  detail::parallel_ranges(n, threads, [=](offset_t begin, offset_t end, int) {
+#pragma omp simd
+    for (offset_t i = begin; i < end; ++i) a[i] = b[i] + 0.5 * c[i];
+  });
+}
+
+template <class Exec>
+double dot_rate(Context<Exec>& ctx, const Vector<double, typename Exec::memory_space>& x,
+                double seconds) {
+  const std::size_t half = std::min<std::size_t>(x.extent(0) / 2, 2147483647u);
+  const auto left = Kokkos::subview(x, std::make_pair(std::size_t{0}, half));
+  const auto right = Kokkos::subview(x, std::make_pair(half, 2 * half));
+  const double best = fastest(seconds, [&] { (void)dot(ctx, left, right); });
+  return 2.0 * static_cast<double>(half) * sizeof(double) / best;
+}
+
+/// The memory, first touched by the threads that will read it.
+Vector<double> touched(std::size_t n, int threads) {
+  auto x = uninitialized<double>("cnc::bandwidth", n);
+  double* data = x.data();
+  detail::parallel_ranges(
+      static_cast<offset_t>(n), threads,
+      [=](offset_t begin, offset_t end, int) { std::fill(data + begin, data + end, 1.0); });
+  return x;
+}
+
+double read_rate(Context<Kokkos::DefaultHostExecutionSpace>& ctx, const Vector<double>& x,
+                 double seconds) {
+  const auto n = static_cast<offset_t>(x.extent(0));
+  volatile double kept = 0;  // the compiler must not see that nobody needs the sum
+  const double best = fastest(seconds, [&] { kept = read_pass(x.data(), n, ctx.threads()); });
+  (void)kept;
+  return std::max(static_cast<double>(n) * sizeof(double) / best, dot_rate(ctx, x, seconds));
+}
+
+double triad_rate(const Vector<double>& x, int threads, double seconds) {
+  const auto third = static_cast<offset_t>(x.extent(0) / 3);
+  double* a = x.data();
+  const double best =
+      fastest(seconds, [&] { triad_pass(a, a + third, a + 2 * third, third, threads); });
+  return 3.0 * static_cast<double>(third) * sizeof(double) / best;
+}
+
+std::size_t doubles_in(std::size_t working_set) {
+  return std::max<std::size_t>((working_set == 0 ? out_of_cache_bytes() : working_set) / 8, 96);
+}
+
+}  // namespace
+
+std::size_t last_level_cache_bytes() {
+  long bytes = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  bytes = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
+#endif
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+std::size_t out_of_cache_bytes() {
+  constexpr std::size_t least = 256'000'000;
+  constexpr std::size_t most = 1'000'000'000;
+  std::size_t bytes = std::clamp(4 * last_level_cache_bytes(), least, most);
+#ifdef _SC_AVPHYS_PAGES
+  const long pages = sysconf(_SC_AVPHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0)
+    bytes = std::min(bytes, static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 8);
+#endif
+  return std::max<std::size_t>(bytes, 1'000'000);
+}
+
+template <class Exec>
+Bandwidth measure_bandwidth(Context<Exec>& ctx, std::size_t working_set, double seconds) {
+  require(seconds > 0, "measure_bandwidth: seconds must be positive");
+  const auto x = touched(doubles_in(working_set), ctx.threads());
+  Bandwidth result;
+  result.working_set = x.extent(0) * sizeof(double);
+  result.read = read_rate(ctx, x, seconds);
+  result.triad = triad_rate(x, ctx.threads(), seconds);
+  return result;
+}
+
+template <class Exec>
+double measure_read_bandwidth(Context<Exec>& ctx, std::size_t working_set, double seconds) {
+  require(seconds > 0, "measure_read_bandwidth: seconds must be positive");
+  return read_rate(ctx, touched(doubles_in(working_set), ctx.threads()), seconds);
+}
+
+template Bandwidth measure_bandwidth(Context<Kokkos::DefaultHostExecutionSpace>&, std::size_t,
+                                     double);
+template double measure_read_bandwidth(Context<Kokkos::DefaultHostExecutionSpace>&, std::size_t,
+                                       double);
+
+}  // namespace cnc

@@ -1,0 +1,112 @@
+#include "run_cnc.hpp"
+#include "support/catch.hpp"
+
+using namespace cnc::test;
+
+namespace {
+
+/// Exit code 2 and exactly one line on standard error that names the program and contains `reason`.
+void check_refused(const std::vector<std::string>& arguments, const std::string& reason) {
+  const Run run = run_cnc(arguments);
+  CAPTURE(arguments, reason, run.out, run.err);
+  CHECK(run.code == 2);
+  CHECK(lines_in(run.err) == 1);
+  CHECK(run.err.rfind("cnc: ", 0) == 0);
+  CHECK(contains(run.err, reason));
+}
+
+const char* const banner = "%%MatrixMarket matrix coordinate real general\n";
+
+}  // namespace
+
+TEST_CASE("wrong usage ends with code 2 and one line") {
+  check_refused({}, "subcommand");
+  check_refused({"sovle", "poisson3d:4"}, "sovle");
+  check_refused({"solve"}, "SOURCE");
+  check_refused({"solve", "poisson3d:4", "--frobnicate"}, "--frobnicate");
+  check_refused({"solve", "poisson3d:4", "--solver", "gmres"}, "gmres");
+  check_refused({"solve", "poisson3d:4", "--precision", "f16"}, "f16");
+  check_refused({"solve", "poisson3d:4", "--precondition", "ilu"}, "ilu");
+  check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi:0"}, "1 to 16");
+  check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi:17"}, "1 to 16");
+  check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi3"}, "1 to 16");
+  check_refused({"solve", "poisson3d:4", "--format", "hyb"}, "hyb");
+  check_refused({"solve", "poisson3d:4", "--format", "bcsr:99"}, "bcsr:99");
+  check_refused({"solve", "poisson3d:4", "--backend", "abacus"}, "abacus");
+  check_refused({"solve", "poisson3d:4", "--reorder", "amd"}, "amd");
+  check_refused({"solve", "poisson3d:4", "--rtol", "-1"}, "--rtol");
+  check_refused({"solve", "poisson3d:4", "--rtol", "nan"}, "--rtol");
+  check_refused({"solve", "poisson3d:4", "--rtol", "tiny"}, "--rtol");
+  check_refused({"solve", "poisson3d:4", "--max-iterations", "-5"}, "--max-iterations");
+  check_refused({"solve", "poisson3d:4", "--max-iterations", "9999999999"}, "--max-iterations");
+  check_refused({"solve", "poisson3d:4", "--threads", "0"}, "--threads");
+  check_refused({"solve", "poisson3d:4", "--rhs", "random:x"}, "seed");
+  check_refused({"compare", "poisson3d:4", "--formats", "auto"}, "auto");
+  check_refused({"compare", "poisson3d:4", "--backends", "abacus"}, "abacus");
+  check_refused({"info", "poisson3d:4", "poisson3d:5"}, "poisson3d:5");
+  check_refused({"generate", "poisson3d:4"}, "--output");
+}
+
+TEST_CASE("problems and files that do not exist are named") {
+  check_refused({"solve", "poison3d:4"}, "poison3d:4");
+  check_refused({"solve", "poisson3d:zero"}, "poisson3d");
+  check_refused({"solve", "poisson3d:0"}, "poisson3d");
+  check_refused({"info", "poisson3d:999999"}, "poisson3d");
+  check_refused({"solve", "/nowhere/a.mtx"}, "/nowhere/a.mtx");
+  check_refused({"solve", "poisson3d:4", "--rhs", "/nowhere/b.mtx"}, "/nowhere/b.mtx");
+  check_refused({"solve", "poisson3d:4", "--x0", "/nowhere/x.mtx"}, "/nowhere/x.mtx");
+}
+
+TEST_CASE("broken matrix files are refused with file, line and reason") {
+  const Workplace place;
+  const auto refuse = [&](const std::string& name, const std::string& text,
+                          const std::string& where) {
+    const std::string file = place.file(name, text);
+    check_refused({"solve", file}, file + where);
+    check_refused({"info", file}, file + where);
+  };
+  refuse("empty.mtx", "", ":");
+  refuse("banner.mtx", "%%MatrixMarkt matrix coordinate real general\n1 1 1\n1 1 1\n", ":1: ");
+  refuse("short.mtx", std::string(banner) + "2 2 3\n1 1 1\n2 2 1\n", ":");
+  refuse("word.mtx", std::string(banner) + "2 2 2\n1 1 one\n2 2 1\n", ":3: ");
+  refuse("range.mtx", std::string(banner) + "2 2 2\n1 1 1\n3 1 1\n", ":4: ");
+  refuse("nan.mtx", std::string(banner) + "1 1 1\n1 1 nan\n", ":3: ");
+  refuse("long.mtx", std::string(banner) + "1 1 1\n1 1 1\n1 1 1\n", ":4: ");
+  refuse("huge.mtx", std::string(banner) + "99999999999 1 1\n1 1 1\n", ":2: ");
+}
+
+TEST_CASE("shapes that do not fit are refused") {
+  const Workplace place;
+  const std::string wide = place.file("wide.mtx", std::string(banner) + "2 3 2\n1 1 1\n2 2 1\n");
+  check_refused({"solve", wide}, "square");
+  const std::string b =
+      place.file("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
+  check_refused({"solve", "poisson2d:2x2", "--rhs", b}, b + ": right-hand side has 3 entries");
+  check_refused({"solve", "poisson2d:2x2", "--x0", b}, b + ": start vector has 3 entries");
+  const std::string two =
+      place.file("two.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n");
+  check_refused({"solve", "poisson2d:2x2", "--rhs", two}, two);
+}
+
+TEST_CASE("unwritable outputs are refused before anything is solved") {
+  const Workplace place;
+  for (const char* option : {"--output", "--history", "--json"}) {
+    check_refused({"solve", "poisson2d:2x2", option, "/nowhere/at/all"}, "/nowhere/at/all");
+    check_refused({"solve", "poisson2d:2x2", option, place.path("")}, "directory");
+    check_refused({"solve", "poisson2d:2x2", option, "/dev/null"}, "regular file");
+  }
+  check_refused({"info", "poisson2d:2x2", "--spy", "/nowhere/a.png"}, "/nowhere/a.png");
+  check_refused({"compare", "poisson2d:2x2", "--json", "/nowhere/a.json"}, "/nowhere/a.json");
+  check_refused({"generate", "poisson2d:2x2", "-o", "/nowhere/a.mtx"}, "/nowhere/a.mtx");
+  check_refused({"generate", "poisson2d:2x2", "-o", place.path("a.txt")}, ".mtx");
+  CHECK(place.names().empty());
+}
+
+TEST_CASE("a failed run leaves existing outputs as they were") {
+  const Workplace place;
+  const std::string x = place.file("x.mtx", "precious\n");
+  const std::string broken = place.file("a.mtx", std::string(banner) + "2 2 2\n1 1 1\n");
+  check_refused({"solve", broken, "--output", x}, broken);
+  CHECK(place.read("x.mtx") == "precious\n");
+  CHECK(place.names() == std::vector<std::string>{"a.mtx", "x.mtx"});
+}

@@ -1,0 +1,85 @@
+#include "run_cnc.hpp"
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+using namespace cnc::test;
+using nlohmann::json;
+
+namespace {
+
+json info_json(const std::string& source) {
+  const Run run = run_cnc({"info", source, "--json", "-"});
+  CAPTURE(source, run.err);
+  REQUIRE(run.code == 0);
+  return json::parse(run.out);
+}
+
+std::string matrix(const std::string& size_and_entries) {
+  return "%%MatrixMarket matrix coordinate real general\n" + size_and_entries;
+}
+
+}  // namespace
+
+TEST_CASE("info describes a matrix") {
+  const Run run = run_cnc({"info", "elasticity2d:10"});
+  CAPTURE(run.out, run.err);
+  CHECK(run.code == 0);
+  for (const char* part : {"220 x 220", "Symmetry", "SPD", "Bandwidth", "Diagonals", "d2 1.00",
+                           "Format", "bcsr:2", "entries in row", "+----"})
+    CHECK(contains(run.out, part));
+}
+
+TEST_CASE("info gives its facts as JSON") {
+  const json facts = info_json("poisson2d:4x3");
+  CHECK(facts["structure"]["rows"] == 12);
+  CHECK(facts["structure"]["nonzeros"] == 12 + 2 * (3 * 3 + 4 * 2));
+  CHECK(facts["structure"]["diagonals"] == 5);
+  CHECK(facts["structure"]["value_symmetric"] == true);
+  CHECK(facts["structure"]["block_occupancy"].size() == 6);
+  CHECK(facts["spd"]["verdict"] == "no evidence against");
+  CHECK(facts["formats"].size() >= 2);
+  int rows = 0;
+  for (const json& bin : facts["row_histogram"]) rows += bin["rows"].get<int>();
+  CHECK(rows == 12);
+}
+
+TEST_CASE("info says what speaks against positive definiteness") {
+  const Workplace place;
+  const auto reason = [&](const std::string& text) {
+    const json spd = info_json(place.file("a.mtx", matrix(text)))["spd"];
+    return spd["verdict"].get<std::string>() + ": " + spd["reason"].get<std::string>();
+  };
+  CHECK(contains(reason("2 2 2\n1 1 1\n2 2 -1\n"), "no: the diagonal of row 2 is -1"));
+  CHECK(contains(reason("2 2 1\n1 1 1\n"), "no: the diagonal of row 2 is 0"));
+  CHECK(contains(reason("2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 1\n"), "no: rows 1 and 2"));
+  CHECK(contains(reason("2 2 3\n1 1 1\n1 2 2\n2 2 1\n"), "no: its pattern is not symmetric"));
+  CHECK(contains(reason("2 2 4\n1 1 1\n1 2 .5\n2 1 .2\n2 2 1\n"), "no: it is not symmetric"));
+  CHECK(contains(reason("2 3 1\n1 1 1\n"), "no: it is not square"));
+  CHECK(contains(reason("2 2 4\n1 1 2\n1 2 1\n2 1 1\n2 2 2\n"), "yes: "));
+  // Every 2 x 2 minor is positive, the eigenvalue 1 - 2 * 0.9 is not: only CG can tell.
+  CHECK(contains(
+      reason("3 3 9\n1 1 1\n1 2 -.9\n1 3 -.9\n2 1 -.9\n2 2 1\n2 3 -.9\n3 1 -.9\n3 2 -.9\n3 3 1\n"),
+      "no: CG met negative curvature"));
+}
+
+TEST_CASE("info takes degenerate matrices") {
+  const Workplace place;
+  for (const char* text :
+       {"1 1 1\n1 1 5\n", "3 3 0\n", "2 5 2\n1 5 1\n2 1 1\n", "5 1 1\n4 1 2\n"}) {
+    const Run run = run_cnc({"info", place.file("a.mtx", matrix(text))});
+    CAPTURE(text, run.out, run.err);
+    CHECK(run.code == 0);
+  }
+}
+
+TEST_CASE("info writes a spy plot as PNG") {
+  const Workplace place;
+  for (const char* source : {"poisson2d:3x3", "poisson2d:40x40"}) {
+    REQUIRE(run_cnc({"info", source, "--spy", place.path("a.png")}).code == 0);
+    const std::string file = place.read("a.png");
+    CHECK(file.substr(0, 8) == "\x89PNG\r\n\x1a\n");
+    CHECK(file.size() > 100);
+  }
+  CHECK(place.names() == std::vector<std::string>{"a.png"});
+}

@@ -1,0 +1,174 @@
+#include "run_cnc.hpp"
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+using namespace cnc::test;
+using nlohmann::json;
+
+namespace {
+
+/// Runs solve with --json - and gives what it printed.
+json solve_json(std::vector<std::string> arguments, int expected_code = 0) {
+  arguments.insert(arguments.begin(), "solve");
+  arguments.insert(arguments.end(), {"--json", "-"});
+  const Run run = run_cnc(arguments);
+  CAPTURE(arguments, run.err);
+  REQUIRE(run.code == expected_code);
+  return json::parse(run.out);
+}
+
+const char* const two_by_two =
+    "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 1\n2 2 3\n";
+
+}  // namespace
+
+TEST_CASE("solve converges and says so") {
+  const Run run = run_cnc({"solve", "poisson2d:20x20", "--rtol", "1e-9"});
+  CAPTURE(run.out, run.err);
+  CHECK(run.code == 0);
+  CHECK(run.err.empty());
+  for (const char* part : {"Matrix", "400 x 400", "Status       converged", "Iterations",
+                           "Residual", "Error", "Time", "Speed", "iterations\n"})
+    CHECK(contains(run.out, part));
+}
+
+TEST_CASE("solve reports the true residual and the error in JSON") {
+  const json result = solve_json({"elasticity2d:8", "--rtol", "1e-10"});
+  const json& report = result["report"];
+  CHECK(report["status"] == "converged");
+  CHECK(report["true_residual"].get<double>() <= report["tolerance"].get<double>());
+  CHECK(report["relative_residual"].get<double>() <= 1e-10);
+  CHECK(result["error"].get<double>() < 1e-6);
+  CHECK(report["history"].size() == report["iterations"].get<std::size_t>() + 1);
+  CHECK(result["matrix"]["rows"].get<int>() > 0);
+}
+
+TEST_CASE("every way to solve leads to the solution") {
+  const auto extra = GENERATE(values<std::vector<std::string>>({
+      {"--solver", "pcg-single-reduction"},
+      {"--solver", "chronopoulos-gear"},
+      {"--precondition", "none"},
+      {"--precondition", "block-jacobi"},
+      {"--precondition", "block-jacobi:2"},
+      {"--format", "csr"},
+      {"--format", "bcsr:2"},
+      {"--format", "bsell:1"},
+      {"--precision", "f32"},
+      {"--precision", "f32/f64"},
+      {"--backend", "reference"},
+      {"--reorder", "rcm"},
+      {"--relative-to", "r0"},
+      {"--atol", "1e-6", "--rtol", "0"},
+      {"--threads", "1"},
+  }));
+  std::vector<std::string> arguments{"elasticity2d:6"};
+  arguments.insert(arguments.end(), extra.begin(), extra.end());
+  const json result = solve_json(arguments);
+  CHECK(result["report"]["converged"] == true);
+  CHECK(result["error"].get<double>() < (extra.back() == "f32" ? 0.05 : 1e-4));
+}
+
+TEST_CASE("solve ends with code 1 when it does not converge, and still writes its results") {
+  const Workplace place;
+  const Run run =
+      run_cnc({"solve", "poisson2d:20x20", "--max-iterations", "3", "--output", place.path("x.mtx"),
+               "--history", place.path("h.csv"), "--json", place.path("r.json")});
+  CAPTURE(run.out, run.err);
+  CHECK(run.code == 1);
+  CHECK(contains(run.out, "max_iterations"));
+  CHECK(lines_in(place.read("x.mtx")) == 402);
+  CHECK(lines_in(place.read("h.csv")) == 5);
+  const json result = json::parse(place.read("r.json"));
+  CHECK(result["report"]["status"] == "max_iterations");
+  CHECK(result["report"]["iterations"] == 3);
+  CHECK(place.names() == std::vector<std::string>{"h.csv", "r.json", "x.mtx"});
+}
+
+TEST_CASE("a matrix that is not positive definite ends with an honest status") {
+  const Workplace place;
+  const std::string file = place.file(
+      "a.mtx",
+      "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 1\n");
+  const json result = solve_json({file, "--rhs", "random:3"}, 1);
+  CHECK(result["report"]["status"] == "not_positive_definite");
+  CHECK(result["error"].is_null());
+}
+
+TEST_CASE("the history is one line per iteration and falls below the tolerance") {
+  const Workplace place;
+  REQUIRE(
+      run_cnc({"solve", "poisson3d:8", "--rtol", "1e-8", "--history", place.path("h.csv")}).code ==
+      0);
+  std::istringstream in(place.read("h.csv"));
+  std::string line;
+  std::getline(in, line);
+  CHECK(line == "iteration,residual,relative_residual");
+  int rows = 0;
+  double first = 0;
+  double last = 0;
+  while (std::getline(in, line)) {
+    int iteration = -1;
+    double residual = -1;
+    REQUIRE(std::sscanf(line.c_str(), "%d,%lf,%lf", &iteration, &residual, &last) == 3);
+    CHECK(iteration == rows);
+    if (rows++ == 0) first = last;
+  }
+  CHECK(rows > 3);
+  CHECK(first > 0.01);
+  CHECK(last <= 1e-8);
+}
+
+TEST_CASE("right-hand sides: file, ones, random") {
+  const Workplace place;
+  const std::string A = place.file("a.mtx", two_by_two);
+  const std::string b =
+      place.file("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n6\n7\n");  // x = (1, 2)
+  REQUIRE(
+      run_cnc({"solve", A, "--rhs", b, "--rtol", "1e-14", "-o", place.path("x.mtx"), "-q"}).code ==
+      0);
+  double x[2] = {};
+  std::istringstream in(place.read("x.mtx"));
+  std::string banner;
+  int rows = 0;
+  int cols = 0;
+  std::getline(in, banner);
+  in >> rows >> cols >> x[0] >> x[1];
+  CHECK(rows == 2);
+  CHECK(cols == 1);
+  CHECK(x[0] == Approx(11.0 / 11).epsilon(1e-12));
+  CHECK(x[1] == Approx(22.0 / 11).epsilon(1e-12));
+
+  CHECK(solve_json({A, "--rhs", "ones"})["error"].is_null());
+  const json one = solve_json({A, "--rhs", "random:1"});
+  CHECK(one["report"]["rhs_norm"] == solve_json({A, "--rhs", "random:1"})["report"]["rhs_norm"]);
+  CHECK(one["report"]["rhs_norm"] != solve_json({A, "--rhs", "random:2"})["report"]["rhs_norm"]);
+}
+
+TEST_CASE("a start vector that solves the system needs no iteration") {
+  const Workplace place;
+  const std::string x = place.path("x.mtx");
+  REQUIRE(run_cnc({"solve", "poisson2d:9x9", "--rtol", "1e-12", "-o", x, "-q"}).code == 0);
+  CHECK(solve_json({"poisson2d:9x9", "--x0", x, "--rtol", "1e-8"})["report"]["iterations"] == 0);
+}
+
+TEST_CASE("the solution can be written as a binary cache and read back") {
+  const Workplace place;
+  const std::string x = place.path("x.cnc");
+  REQUIRE(run_cnc({"solve", "poisson2d:9x9", "-o", x, "-q", "--rtol", "1e-12"}).code == 0);
+  CHECK(solve_json({"poisson2d:9x9", "--x0", x})["report"]["iterations"] == 0);
+}
+
+TEST_CASE("quiet prints nothing") {
+  const Run run = run_cnc({"solve", "poisson2d:5x5", "--quiet"});
+  CHECK(run.code == 0);
+  CHECK(run.out.empty());
+  CHECK(run.err.empty());
+}
+
+TEST_CASE("solve stops at its time limit") {
+  const json result = solve_json({"poisson2d:50x50", "--max-seconds", "0"}, 1);
+  CHECK(result["report"]["status"] == "time_limit");
+}
