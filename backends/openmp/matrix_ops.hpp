@@ -24,6 +24,12 @@ CNC_INLINE Range share_of(const Operand& A, int part, int parts) {
   return {unit_at(share.begin), unit_at(share.end)};
 }
 
+template <class V, class Operand>
+CNC_INLINE int threads_for(const Queue& queue, const Operand& A) {
+  using Kernel = FormatKernel<Operand, V>;
+  return useful_threads(queue, Kernel::work_before(A, Kernel::units(A)));
+}
+
 /// q := A p and partial sums of p . q on a thread's share.
 template <class V, class Operand>
 CNC_INLINE void spmv_dot_share(const Operand& A, const V* p, V* q, double* partials, Range share) {
@@ -39,7 +45,7 @@ CNC_INLINE void spmv_dot_share(const Operand& A, const V* p, V* q, double* parti
 template <class Operand, class V>
 void spmv(const Queue& queue, V alpha, const Operand& A, const V* x, V beta, V* y) {
   using Kernel = FormatKernel<Operand, V>;
-#pragma omp parallel num_threads(queue.threads)
+#pragma omp parallel num_threads(threads_for<V>(queue, A))
   {
     const Range share = share_of<V>(A, omp_get_thread_num(), omp_get_num_threads());
     Kernel::spmv(A, alpha, x, beta, y, share.begin, share.end);
@@ -49,7 +55,7 @@ void spmv(const Queue& queue, V alpha, const Operand& A, const V* x, V beta, V* 
 template <class Operand, class V>
 void spmv_dot(const Queue& queue, const Operand& A, const V* x, V* y, double* result) {
   using Kernel = FormatKernel<Operand, V>;
-#pragma omp parallel num_threads(queue.threads)
+#pragma omp parallel num_threads(threads_for<V>(queue, A))
   spmv_dot_share(A, x, y, queue.partials,
                  share_of<V>(A, omp_get_thread_num(), omp_get_num_threads()));
   *result = sum_partials(queue.partials, ceil_div(Kernel::units(A), Kernel::units_per_group(A)));

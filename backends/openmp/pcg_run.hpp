@@ -91,7 +91,7 @@ void pcg_run(const Queue& queue, const Operand& A, const PreconditionerOperand<V
   run->iterations = 0;
   PcgScalars result = *scalars;
 
-#pragma omp parallel num_threads(queue.threads)
+#pragma omp parallel num_threads(threads_for<V>(queue, A))
   {
     const Range units = share_of<V>(A, omp_get_thread_num(), omp_get_num_threads());
     const Range rows = vector_share<V>(A, units, unit);

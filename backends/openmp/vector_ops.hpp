@@ -9,11 +9,12 @@ namespace cnc::openmp::CNC_ISA {
 template <class Body>
 CNC_INLINE void for_shares(const Queue& queue, index_t n, index_t unit, const Body& body) {
   const index_t groups = ceil_div(n, unit);
-  if (groups <= 1 || queue.threads == 1) {
+  const int threads = useful_threads(queue, n);
+  if (groups <= 1 || threads == 1) {
     body(index_t(0), n);
     return;
   }
-#pragma omp parallel num_threads(queue.threads)
+#pragma omp parallel num_threads(threads)
   {
     const Range share = equal_share(groups, omp_get_thread_num(), omp_get_num_threads());
     const offset_t end = static_cast<offset_t>(share.end) * unit;
