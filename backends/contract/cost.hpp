@@ -36,6 +36,14 @@ constexpr Cost spmv(const BsellOperand<T>& A, offset_t slots, offset_t nonzeros,
           2.0 * double(nonzeros)};
 }
 
+/// The symmetric variant reads each stored entry once: its second use comes from cache.
+template <class T>
+constexpr Cost spmv(const DiaOperand<T>& A, offset_t nonzeros, int vector_bytes) {
+  return {double(A.diagonals) * (double(A.rows) * sizeof(T) + sizeof(index_t)) +
+              (double(A.rows) + A.cols) * vector_bytes,
+          2.0 * double(nonzeros)};
+}
+
 /// `passes` vectors of n scalars read or written, `flops_per_row` useful operations per row.
 constexpr Cost vectors(index_t n, double passes, double flops_per_row, int vector_bytes) {
   return {passes * n * vector_bytes, flops_per_row * n};

@@ -55,4 +55,19 @@ struct BsellOperand {
   constexpr index_t slices() const { return ceil_div(block_rows(), slice_height); }
 };
 
+/// Diagonals, for matrices of structured grids. Row i of diagonal d holds the entry in column
+/// i + offsets[d]: values[d rows + i]; places outside the matrix are stored as zero and never meet x.
+/// When `symmetric`, only offsets >= 0 are stored and every entry above the diagonal also stands for
+/// its mirror image below it: row i takes a(i, i - k) from values[d rows + i - k].
+template <class T>
+struct DiaOperand {
+  using value_type = T;
+  index_t rows = 0;
+  index_t cols = 0;
+  index_t diagonals = 0;  ///< stored ones
+  bool symmetric = false;
+  const index_t* offsets = nullptr;  ///< [diagonals], ascending: column - row
+  const T* values = nullptr;         ///< [diagonals rows]
+};
+
 }  // namespace cnc

@@ -70,6 +70,7 @@ template <class M, class V>
 struct MatrixTable {
   MatrixOps<BcsrOperand<M>, V> bcsr;
   MatrixOps<BsellOperand<M>, V> bsell;
+  MatrixOps<DiaOperand<M>, V> dia;
 };
 
 template <class M, class V>
@@ -79,6 +80,10 @@ constexpr const auto& matrix_ops(const MatrixTable<M, V>& table, const BcsrOpera
 template <class M, class V>
 constexpr const auto& matrix_ops(const MatrixTable<M, V>& table, const BsellOperand<M>&) {
   return table.bsell;
+}
+template <class M, class V>
+constexpr const auto& matrix_ops(const MatrixTable<M, V>& table, const DiaOperand<M>&) {
+  return table.dia;
 }
 
 }  // namespace cnc

@@ -74,4 +74,10 @@ struct BsellSpmv {
                        double* result);
 };
 
+template <class Exec, class M, class V>
+struct DiaSpmv {
+  static void spmv(const Queue& queue, V alpha, const DiaOperand<M>& A, const V* x, V beta, V* y);
+  static void spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x, V* y, double* result);
+};
+
 }  // namespace cnc::kokkos

@@ -33,6 +33,9 @@ constexpr MatrixTable<M, V> matrix_table() {
       .bsell = {.spmv = BsellSpmv<Exec, M, V>::spmv,
                 .spmv_dot = BsellSpmv<Exec, M, V>::spmv_dot,
                 .pcg_run = nullptr},
+      .dia = {.spmv = DiaSpmv<Exec, M, V>::spmv,
+              .spmv_dot = DiaSpmv<Exec, M, V>::spmv_dot,
+              .pcg_run = nullptr},
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <openmp/bcsr_spmv.hpp>
 #include <openmp/bsell_spmv.hpp>
+#include <openmp/dia_spmv.hpp>
 #include <openmp/pcg_run.hpp>
 
 namespace cnc::openmp::CNC_ISA {
@@ -28,7 +29,9 @@ constexpr MatrixOps<Operand, V> format_table() {
 
 template <class M, class V>
 constexpr MatrixTable<M, V> matrix_operations() {
-  return {.bcsr = format_table<BcsrOperand<M>, V>(), .bsell = format_table<BsellOperand<M>, V>()};
+  return {.bcsr = format_table<BcsrOperand<M>, V>(),
+          .bsell = format_table<BsellOperand<M>, V>(),
+          .dia = format_table<DiaOperand<M>, V>()};
 }
 
 constexpr Backend make_backend(const char* name, const char* description,

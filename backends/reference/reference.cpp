@@ -3,6 +3,7 @@
 #include <reference/bcsr_spmv.hpp>
 #include <reference/blas1.hpp>
 #include <reference/bsell_spmv.hpp>
+#include <reference/dia_spmv.hpp>
 #include <reference/pcg_run.hpp>
 #include <reference/pcg_steps.hpp>
 #include <reference/precondition.hpp>
@@ -43,6 +44,7 @@ constexpr MatrixTable<M, V> matrix_table() {
   return {
       .bcsr = format_table<BcsrOperand<M>, V>(),
       .bsell = format_table<BsellOperand<M>, V>(),
+      .dia = format_table<DiaOperand<M>, V>(),
   };
 }
 

@@ -3,6 +3,7 @@
 #include <reference/bcsr_spmv.hpp>
 #include <reference/blas1.hpp>
 #include <reference/bsell_spmv.hpp>
+#include <reference/dia_spmv.hpp>
 
 namespace cnc::reference {
 

@@ -27,6 +27,18 @@ template <class T>
 BsellMatrix<T> to_bsell(const CsrMatrix<T>& A, int block_size = 1, int slice_height = 0,
                         index_t sort_window = 0);
 
+/// Whether DIA would hold `entries` without absurd fill: at most 16 stored values per entry, or so
+/// little in all (32 MB of double) that it does not matter.
+constexpr bool dia_holds(offset_t stored, offset_t entries) {
+  return stored <= 16 * entries || stored <= (offset_t(1) << 22);
+}
+
+/// DIA; `symmetric` keeps the upper half only and needs a(i, j) == a(j, i) exactly.
+/// Errors   InvalidArgument (too many diagonals: see dia_holds; symmetric, but A is not).
+/// Cost     O(rows + cols + nonzeros log(diagonals) + stored).
+template <class T>
+DiaMatrix<T> to_dia(const CsrMatrix<T>& A, bool symmetric = false);
+
 /// CSR from any format. Fill is dropped: a stored value that is zero does not come back, so explicit
 /// zeros of the original are lost. A CSR matrix (block size 1) is returned as it is, sharing its views.
 /// Errors   InvalidArgument (more than 2^31 - 1 nonzeros, A not valid).
@@ -34,6 +46,8 @@ template <class T>
 CsrMatrix<T> to_csr(const BcsrMatrix<T>& A);
 template <class T>
 CsrMatrix<T> to_csr(const BsellMatrix<T>& A);
+template <class T>
+CsrMatrix<T> to_csr(const DiaMatrix<T>& A);
 template <class T>
 CsrMatrix<T> to_csr(const Matrix<T>& A) {
   return std::visit([](const auto& a) { return to_csr(a); }, A);
@@ -63,6 +77,8 @@ template <class T, class S>
 void update_values(BcsrMatrix<T>& A, const CsrMatrix<S>& source);
 template <class T, class S>
 void update_values(BsellMatrix<T>& A, const CsrMatrix<S>& source);
+template <class T, class S>
+void update_values(DiaMatrix<T>& A, const CsrMatrix<S>& source);
 template <class T, class S>
 void update_values(Matrix<T>& A, const CsrMatrix<S>& source) {
   std::visit([&](auto& a) { update_values(a, source); }, A);

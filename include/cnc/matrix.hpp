@@ -2,6 +2,7 @@
 
 #include <cnc/bcsr_matrix.hpp>
 #include <cnc/bsell_matrix.hpp>
+#include <cnc/dia_matrix.hpp>
 
 #include <variant>
 
@@ -9,7 +10,7 @@ namespace cnc {
 
 /// A matrix in any of the formats. One line per format.
 template <class T, class Space = HostSpace>
-using Matrix = std::variant<BcsrMatrix<T, Space>, BsellMatrix<T, Space>>;
+using Matrix = std::variant<BcsrMatrix<T, Space>, BsellMatrix<T, Space>, DiaMatrix<T, Space>>;
 
 template <class T, class Space>
 index_t rows(const Matrix<T, Space>& A) {

@@ -17,6 +17,9 @@ constexpr double short_row_efficiency = 0.7;
 constexpr double long_row_efficiency = 1.0;
 /// Sliced kernels do not care about row length; they scatter results and read a permutation.
 constexpr double sliced_efficiency = 0.9;
+/// Diagonal kernels gather nothing; the symmetric one reads each value a second time from cache.
+constexpr double dia_streams = 1.0;
+constexpr double dia_symmetric_streams = 0.7;
 /// Row lengths within a sort window are taken to spread over this many standard deviations.
 constexpr double window_spread_deviations = 6;
 
@@ -129,6 +132,41 @@ Matrix<T> build_bsell(const CsrMatrix<T>& A, const FormatSpec& spec) {
   return to_bsell(A, spec.block_size);
 }
 
+// --- dia ------------------------------------------------------------------------------------------
+
+/// `stored_diagonals` of A by diagonals; negative when their fill would be absurd.
+double dia_storage(const Structure& structure, offset_t stored_diagonals, int value_bytes) {
+  if (!dia_holds(stored_diagonals * structure.rows, structure.nonzeros)) return -1;
+  const auto bytes = [&](auto A) {
+    A.rows = structure.rows;
+    A.cols = structure.cols;
+    A.diagonals = static_cast<index_t>(stored_diagonals);
+    return cost::spmv(A, structure.nonzeros, 0).bytes;
+  };
+  return value_bytes == 4 ? bytes(DiaOperand<float>{}) : bytes(DiaOperand<double>{});
+}
+
+double dia_bytes(const Structure& structure, const FormatSpec&, int value_bytes) {
+  return dia_storage(structure, structure.diagonals, value_bytes);
+}
+
+double dia_symmetric_bytes(const Structure& structure, const FormatSpec&, int value_bytes) {
+  return structure.value_symmetric ? dia_storage(structure, (structure.diagonals + 1) / 2, value_bytes)
+                                   : -1;
+}
+
+double dia_efficiency(const Structure&, const FormatSpec&) { return dia_streams; }
+double dia_symmetric_efficiency(const Structure&, const FormatSpec&) { return dia_symmetric_streams; }
+
+template <class T>
+Matrix<T> build_dia(const CsrMatrix<T>& A, const FormatSpec&) {
+  return to_dia(A, false);
+}
+template <class T>
+Matrix<T> build_dia_symmetric(const CsrMatrix<T>& A, const FormatSpec&) {
+  return to_dia(A, true);
+}
+
 }  // namespace
 
 template <class T>
@@ -139,6 +177,9 @@ const std::vector<FormatInfo<T>>& formats() {
        build_bcsr<T>},
       {"bsell", "slices of sorted rows of BxB blocks, one row per SIMD lane", true, 1, bsell_bytes,
        bsell_efficiency, build_bsell<T>},
+      {"dia", "diagonals", false, 1, dia_bytes, dia_efficiency, build_dia<T>},
+      {"dia-symmetric", "diagonals, upper half only", false, 1, dia_symmetric_bytes,
+       dia_symmetric_efficiency, build_dia_symmetric<T>},
   };
   return table;
 }

@@ -1,0 +1,85 @@
+#include "kokkos/kernels.hpp"
+#include "kokkos/launch.hpp"
+
+namespace cnc::kokkos {
+namespace {
+
+/// A and x, one row at a time: neighbouring rows read neighbouring values of every diagonal.
+template <class M, class V>
+struct DiaRows {
+  DiaOperand<M> A;
+  const V* x;
+
+  KOKKOS_INLINE_FUNCTION V product(index_t i) const {
+    V sum = 0;
+    for (index_t d = 0; d < A.diagonals; ++d) {
+      const index_t offset = A.offsets[d];
+      const M* diagonal = A.values + static_cast<offset_t>(d) * A.rows;
+      const offset_t right = static_cast<offset_t>(i) + offset;
+      if (right >= 0 && right < A.cols) sum += static_cast<V>(diagonal[i]) * x[right];
+      if (A.symmetric && offset > 0 && offset <= i)
+        sum += static_cast<V>(diagonal[i - offset]) * x[i - offset];
+    }
+    return sum;
+  }
+};
+
+/// y := alpha A x + beta y in one row.
+template <class M, class V>
+struct Multiply {
+  DiaRows<M, V> rows;
+  V alpha;
+  V beta;
+  V* y;
+
+  KOKKOS_FUNCTION void operator()(index_t i) const {
+    const V product = rows.product(i);
+    y[i] = beta == V(0) ? alpha * product : alpha * product + beta * y[i];
+  }
+};
+
+/// y := A x and x . y in the rows [begin, end).
+template <class M, class V>
+struct MultiplyAndDot {
+  DiaRows<M, V> rows;
+  V* y;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t begin, index_t end,
+                                  Sum<double, 1>& sum) const {
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, begin, end),
+        [&](const index_t i, Sum<double, 1>& s) {
+          y[i] = rows.product(i);
+          s.value[0] += static_cast<double>(rows.x[i]) * static_cast<double>(y[i]);
+        },
+        sum);
+  }
+};
+
+}  // namespace
+
+template <class Exec, class M, class V>
+void DiaSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const DiaOperand<M>& A, const V* x,
+                               V beta, V* y) {
+  for_each_entry<Exec>("cnc::dia_spmv", queue, A.rows,
+                       Multiply<M, V>{{A, x}, alpha, beta, y});
+}
+
+template <class Exec, class M, class V>
+void DiaSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x, V* y,
+                                   double* result) {
+  sum_parts<Exec, 1>("cnc::spmv_dot", queue, entry_team<Exec>, A.rows, units_per_part(1),
+                     MultiplyAndDot<M, V>{{A, x}, y}, StoreSum{result});
+}
+
+template struct DiaSpmv<HostExec, float, float>;
+template struct DiaSpmv<HostExec, double, double>;
+template struct DiaSpmv<HostExec, float, double>;
+#ifdef CNC_KOKKOS_HAS_DEVICE
+template struct DiaSpmv<DeviceExec, float, float>;
+template struct DiaSpmv<DeviceExec, double, double>;
+template struct DiaSpmv<DeviceExec, float, double>;
+#endif
+
+}  // namespace cnc::kokkos

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cnc/vector.hpp>
+#include <contract/cost.hpp>
+#include <contract/operands.hpp>
+
+namespace cnc {
+
+/// Matrix stored by diagonals; the symmetric variant keeps the upper half only. See DiaOperand for the
+/// layout. Made by to_dia; best for structured grids, where it needs no column indices at all.
+template <class T, class Space = HostSpace>
+struct DiaMatrix {
+  using value_type = T;
+  using memory_space = Space;
+
+  index_t rows = 0;
+  index_t cols = 0;
+  bool symmetric = false;                          ///< offsets >= 0 only, the lower half is implied
+  Kokkos::View<const index_t*, Space> offsets;     ///< [diagonals], ascending: column - row
+  Vector<T, Space> values;                         ///< [diagonals rows]
+  offset_t nonzeros = 0;                           ///< useful entries, both halves
+
+  const char* format_name() const { return symmetric ? "dia-symmetric" : "dia"; }
+  index_t diagonals() const { return static_cast<index_t>(offsets.extent(0)); }
+  offset_t stored() const { return static_cast<offset_t>(values.extent(0)); }
+
+  DiaOperand<T> operand() const {
+    return {rows, cols, diagonals(), symmetric, offsets.data(), values.data()};
+  }
+  Cost spmv_cost(int vector_bytes) const { return cost::spmv(operand(), nonzeros, vector_bytes); }
+  /// Checks offsets (ascending, inside the matrix, not negative if symmetric) and zeros out of range.
+  /// Host matrices only. O(stored). Throws InvalidArgument naming the first fault.
+  void validate() const;
+};
+
+}  // namespace cnc
