@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace cnc {
 
@@ -15,6 +16,10 @@ namespace cnc {
 /// threads; several contexts may be used at once.
 template <class Exec = Kokkos::DefaultHostExecutionSpace>
 class Context {
+  static_assert(std::is_same_v<Exec, Kokkos::DefaultHostExecutionSpace> ||
+                    std::is_same_v<Exec, Kokkos::DefaultExecutionSpace>,
+                "backends are built for Kokkos' default host and default execution spaces");
+
  public:
   using execution_space = Exec;
   using memory_space = typename Exec::memory_space;

@@ -11,7 +11,8 @@ namespace cnc {
 /// Values   beta == 0 overwrites y: NaN in y is never read. Summation order is fixed per backend.
 /// Types    A in float or double, x and y in V; A may be narrower than V, not wider.
 /// Async    enqueued on ctx's stream; allocates nothing.
-/// Errors   InvalidArgument (extents), UnsupportedOperation (backend), DeviceError (launch).
+/// Errors   InvalidArgument (extents; in builds with CNC_CHECKED also what A.validate() finds),
+///          UnsupportedOperation (backend), DeviceError (launch).
 /// Cost     A.spmv_cost gives bytes and flops.
 /// Method   per format and backend; start at backends/<name>/.
 template <class Exec, class SparseMatrix, class X, class Y>
@@ -20,6 +21,9 @@ void spmv(const Context<Exec>& ctx, typename Y::non_const_value_type alpha, cons
           const X& x, typename Y::non_const_value_type beta, const Y& y) {
   detail::check_vector<Exec>(x, A.cols, "spmv: x needs A.cols contiguous entries");
   detail::check_vector<Exec>(y, A.rows, "spmv: y needs A.rows contiguous entries");
+#ifdef CNC_CHECKED
+  if constexpr (std::is_same_v<typename SparseMatrix::memory_space, HostSpace>) A.validate();
+#endif
   const auto operand = A.operand();
   const auto& ops = ctx.template matrices<typename Y::non_const_value_type>(operand);
   detail::offered(ops.spmv, ctx.backend(), "spmv")(ctx.queue(), alpha, operand, x.data(), beta,
