@@ -16,7 +16,10 @@ constexpr index_t reduction_slots(index_t n) { return 5 * (ceil_div(n, reduction
 struct Queue {
   void* stream = nullptr;                 ///< native stream of a device backend; null on the host
   const void* execution_space = nullptr;  ///< the context's Kokkos execution-space instance
-  int threads = 1;                        ///< host backends: threads to use, at least 1
+  int threads = 1;                        ///< host backends: threads to use at most, at least 1
+  /// Host backends: scalars that a thread must have to itself before it is woken. Below that, waking it
+  /// and waiting for it costs more than its work, and far more on a processor busy with something else.
+  double least_work = 16384;
   double* partials = nullptr;             ///< [reduction_slots(n)] scratch in the backend's memory space
 };
 

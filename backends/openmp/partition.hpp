@@ -4,12 +4,9 @@
 
 namespace cnc::openmp {
 
-/// Scalars that a thread must have to itself before it is woken: below that, starting it and waiting
-/// for it costs more than its work, and much more when the processor is busy with something else.
-inline constexpr double least_work = 16384;
-
+/// Threads that `work` scalars keep busy.
 inline int useful_threads(const Queue& queue, double work) {
-  const double threads = work / least_work;
+  const double threads = work / queue.least_work;
   if (threads >= queue.threads) return queue.threads;
   return threads < 2 ? 1 : static_cast<int>(threads);
 }

@@ -33,6 +33,13 @@ class Context {
   const Backend& backend() const { return *backend_; }
   const Exec& execution_space_instance() const { return exec_; }
   int threads() const { return queue_.threads; }
+  /// Scalars that a thread of a host backend must have to itself before it is woken (default 16384).
+  /// Results do not depend on it.
+  /// Errors   InvalidArgument (scalars < 1).
+  void set_least_work(double scalars) {
+    require(scalars >= 1, "Context: least work must be at least 1");
+    queue_.least_work = scalars;
+  }
 
   /// Makes sure that reductions over n rows have their scratch. Allocates when n grows.
   void reserve(index_t n);

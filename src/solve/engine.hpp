@@ -52,7 +52,7 @@ class Engine {
     }
   }
 
-  /// Sets the bounds of the next batch of iterations. `rr_history` may be null: nothing is recorded.
+  /// Sets the bounds of the next batch of iterations. Without `rr_history` nothing is recorded.
   void allow(index_t iterations, double rr_target, std::vector<double>* rr_history) {
     left_ = iterations;
     rr_target_ = rr_target;

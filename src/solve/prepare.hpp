@@ -73,7 +73,7 @@ bool same_indices(const View& a, const View& b) {
   return same;
 }
 
-/// Whether two CSR matrices have the same pattern. O(nonzeros), unless they share their index arrays.
+/// Whether two CSR matrices have the same pattern. O(nonzeros), unless they share index arrays.
 template <class V>
 bool same_pattern(const CsrMatrix<V>& A, const CsrMatrix<V>& B) {
   return A.rows == B.rows && A.cols == B.cols && A.block_size == B.block_size &&

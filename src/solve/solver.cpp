@@ -46,7 +46,7 @@ struct Solver<V, Exec>::State {
     return choose_format(analyze(A), narrow ? int(sizeof(float)) : int(sizeof(V)));
   }
 
-  /// Rows that a reordering must leave side by side: the blocks of the layout, else of the preconditioner.
+  /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
   int ordering_block_size(const CsrMatrix<V>& A) const {
     const FormatSpec spec =
         options.format.name == "auto" ? choose_layout(A).format : options.format;

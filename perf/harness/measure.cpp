@@ -1,0 +1,106 @@
+#include "harness/measure.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+namespace cnc::perf {
+
+double now() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+double Samples::median() const { return median_of(seconds); }
+
+double Samples::fastest() const {
+  return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end());
+}
+
+double Samples::spread() const {
+  if (seconds.size() < 4) return 0;
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t quarter = sorted.size() / 4;
+  return (sorted[sorted.size() - 1 - quarter] - sorted[quarter]) / median();
+}
+
+double speedup(const Samples& ours, const Samples& other) {
+  std::vector<double> quotients;
+  for (std::size_t i = 0; i < std::min(ours.seconds.size(), other.seconds.size()); ++i)
+    quotients.push_back(other.seconds[i] / ours.seconds[i]);
+  return median_of(std::move(quotients));
+}
+
+namespace {
+
+double time_calls(const std::function<void()>& operation, long calls) {
+  const double start = now();
+  for (long i = 0; i < calls; ++i) operation();
+  return now() - start;
+}
+
+/// Doubles the number of calls until their time is a fair part of the share, then scales up.
+long calls_for(const std::function<void()>& operation, double share) {
+  long calls = 1;
+  double seconds = time_calls(operation, calls);
+  while (seconds < share / 8) {
+    calls *= 2;
+    seconds = time_calls(operation, calls);
+  }
+  return std::max(1L, std::lround(share / seconds * static_cast<double>(calls)));
+}
+
+}  // namespace
+
+Turn repeat(std::function<void()> operation, const MeasureOptions& options) {
+  const double share = options.seconds / options.turns;
+  auto calls = std::make_shared<long>(0);
+  return [operation = std::move(operation), share, calls] {
+    operation();
+    if (*calls == 0) *calls = calls_for(operation, share);
+    return time_calls(operation, *calls) / static_cast<double>(*calls);
+  };
+}
+
+std::vector<Samples> measure_interleaved(const std::vector<Turn>& contestants,
+                                         const MeasureOptions& options) {
+  std::vector<Samples> samples(contestants.size());
+  for (const Turn& turn : contestants) (void)turn();
+  for (int round = 0; round < options.turns; ++round)
+    for (std::size_t i = 0; i < contestants.size(); ++i) {
+      const std::size_t which = round % 2 == 0 ? i : contestants.size() - 1 - i;
+      samples[which].seconds.push_back(contestants[which]());
+    }
+  return samples;
+}
+
+void warm_up_threads(int threads) {
+  omp_set_num_threads(threads);
+  const double end = now() + 0.2;
+#pragma omp parallel num_threads(threads)
+  {
+    volatile double sink = 1;
+    while (now() < end) sink = sink * 1.0000001;
+  }
+}
+
+}  // namespace cnc::perf

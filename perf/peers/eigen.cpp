@@ -1,0 +1,94 @@
+#include "peers/eigen.hpp"
+
+#include <Eigen/Core>
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/SparseCore>
+
+#include <limits>
+#include <memory>
+
+namespace cnc::perf::eigen {
+namespace {
+
+template <class V>
+using Sparse = Eigen::SparseMatrix<V, Eigen::RowMajor, int>;
+template <class V>
+using Vector = Eigen::Matrix<V, Eigen::Dynamic, 1>;
+template <class V>
+using In = Eigen::Map<const Vector<V>>;
+template <class V>
+using Out = Eigen::Map<Vector<V>>;
+
+template <class V>
+Sparse<V> copy(const CsrArrays<V>& A) {
+  return Eigen::Map<const Sparse<V>>(A.rows, A.cols, A.nonzeros(), A.row_offsets, A.columns,
+                                     A.values);
+}
+
+}  // namespace
+
+// Row-major: the only form of Eigen's sparse product that uses threads.
+template <class V>
+SpmvPeer<V> spmv(const CsrArrays<V>& A, int threads) {
+  Eigen::setNbThreads(threads);
+  auto matrix = std::make_shared<const Sparse<V>>(copy(A));
+  return {"Eigen", [matrix](const V* x, V* y) {
+            Out<V>(y, matrix->rows()).noalias() = *matrix * In<V>(x, matrix->cols());
+          }};
+}
+
+// Both triangles: Eigen then multiplies by the row-major matrix as it is, with threads.
+template <class V>
+PcgPeer<V> pcg(const CsrArrays<V>& A, int threads) {
+  using Solver = Eigen::ConjugateGradient<Sparse<V>, Eigen::Lower | Eigen::Upper,
+                                          Eigen::DiagonalPreconditioner<V>>;
+  struct State {
+    Sparse<V> matrix;
+    Solver solver;
+    Vector<V> x;
+  };
+  Eigen::setNbThreads(threads);
+  auto state = std::make_shared<State>();
+  state->matrix = copy(A);
+  state->solver.setTolerance(std::numeric_limits<V>::min());  // never met
+  state->solver.compute(state->matrix);
+  return {"Eigen", 1, [state](const V* b, V* x, int iterations) {
+            const auto n = state->matrix.rows();
+            state->solver.setMaxIterations(iterations);
+            state->x = state->solver.solve(In<V>(b, n));
+            Out<V>(x, n) = state->x;
+          }};
+}
+
+// Eigen's dense vectors have SIMD and no threads.
+template <class V>
+VectorPeer<V> vectors() {
+  VectorPeer<V> peer;
+  peer.name = "Eigen";
+  peer.axpy = [](int n, V alpha, const V* x, V* y) { Out<V>(y, n) += alpha * In<V>(x, n); };
+  peer.axpby = [](int n, V alpha, const V* x, V beta, V* y) {
+    Out<V>(y, n) = alpha * In<V>(x, n) + beta * Out<V>(y, n);
+  };
+  peer.scal = [](int n, V alpha, V* x) { Out<V>(x, n) *= alpha; };
+  peer.multiply = [](int n, const V* x, const V* y, V* z) {
+    Out<V>(z, n) = In<V>(x, n).cwiseProduct(In<V>(y, n));
+  };
+  peer.dot = [](int n, const V* x, const V* y) { return double(In<V>(x, n).dot(In<V>(y, n))); };
+  peer.nrm2 = [](int n, const V* x) { return double(In<V>(x, n).norm()); };
+  return peer;
+}
+
+std::string version() {
+  return "Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." +
+         std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION) + " (" +
+         Eigen::SimdInstructionSetsInUse() + ")";
+}
+
+template SpmvPeer<float> spmv(const CsrArrays<float>&, int);
+template SpmvPeer<double> spmv(const CsrArrays<double>&, int);
+template PcgPeer<float> pcg(const CsrArrays<float>&, int);
+template PcgPeer<double> pcg(const CsrArrays<double>&, int);
+template VectorPeer<float> vectors();
+template VectorPeer<double> vectors();
+
+}  // namespace cnc::perf::eigen

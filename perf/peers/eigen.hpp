@@ -1,0 +1,15 @@
+#pragma once
+
+#include "peers/peers.hpp"
+
+namespace cnc::perf::eigen {
+
+template <class V>
+SpmvPeer<V> spmv(const CsrArrays<V>& A, int threads);
+template <class V>
+PcgPeer<V> pcg(const CsrArrays<V>& A, int threads);
+template <class V>
+VectorPeer<V> vectors();
+std::string version();
+
+}  // namespace cnc::perf::eigen

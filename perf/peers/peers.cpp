@@ -1,0 +1,92 @@
+#include "peers/peers.hpp"
+
+#ifdef CNC_PERF_AMGCL
+#include "peers/amgcl.hpp"
+#endif
+#ifdef CNC_PERF_EIGEN
+#include "peers/eigen.hpp"
+#endif
+
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
+
+namespace cnc::perf {
+
+#ifdef CNC_PERF_AMGCL
+namespace {
+bool has_block_form(int rows, int cols, int block_size) {
+  return rows % block_size == 0 && cols % block_size == 0 &&
+         std::find(std::begin(amgcl_peer::block_sizes), std::end(amgcl_peer::block_sizes),
+                   block_size) != std::end(amgcl_peer::block_sizes);
+}
+}  // namespace
+#endif
+
+template <class M, class V>
+std::vector<SpmvPeer<V>> spmv_peers(const CsrArrays<M>& A, [[maybe_unused]] int block_size,
+                                    [[maybe_unused]] int threads) {
+  std::vector<SpmvPeer<V>> peers;
+#ifdef CNC_PERF_EIGEN
+  if constexpr (std::is_same_v<M, V>) peers.push_back(eigen::spmv<V>(A, threads));
+#endif
+#ifdef CNC_PERF_AMGCL
+  peers.push_back(amgcl_peer::spmv<M, V>(A, 1));
+  // Float blocks times double vectors would be summed in float there.
+  if constexpr (std::is_same_v<M, V>)
+    if (block_size > 1 && has_block_form(A.rows, A.cols, block_size))
+      peers.push_back(amgcl_peer::spmv<M, V>(A, block_size));
+#endif
+  (void)A;
+  return peers;
+}
+
+template <class V>
+std::vector<PcgPeer<V>> pcg_peers(const CsrArrays<V>& A, [[maybe_unused]] int block_size,
+                                  [[maybe_unused]] int threads) {
+  std::vector<PcgPeer<V>> peers;
+#ifdef CNC_PERF_EIGEN
+  peers.push_back(eigen::pcg<V>(A, threads));
+#endif
+#ifdef CNC_PERF_AMGCL
+  peers.push_back(amgcl_peer::pcg<V>(A, 1));
+  if (block_size > 1 && has_block_form(A.rows, A.cols, block_size))
+    peers.push_back(amgcl_peer::pcg<V>(A, block_size));
+#endif
+  (void)A;
+  return peers;
+}
+
+template <class V>
+std::vector<VectorPeer<V>> vector_peers([[maybe_unused]] int threads) {
+  std::vector<VectorPeer<V>> peers;
+#ifdef CNC_PERF_EIGEN
+  peers.push_back(eigen::vectors<V>());
+#endif
+#ifdef CNC_PERF_AMGCL
+  peers.push_back(amgcl_peer::vectors<V>());
+#endif
+  return peers;
+}
+
+std::vector<std::string> peer_versions() {
+  std::vector<std::string> versions;
+#ifdef CNC_PERF_EIGEN
+  versions.push_back(eigen::version());
+#endif
+#ifdef CNC_PERF_AMGCL
+  versions.push_back(amgcl_peer::version());
+#endif
+  return versions;
+}
+
+template std::vector<SpmvPeer<float>> spmv_peers<float, float>(const CsrArrays<float>&, int, int);
+template std::vector<SpmvPeer<double>> spmv_peers<float, double>(const CsrArrays<float>&, int, int);
+template std::vector<SpmvPeer<double>> spmv_peers<double, double>(const CsrArrays<double>&, int,
+                                                                  int);
+template std::vector<PcgPeer<float>> pcg_peers(const CsrArrays<float>&, int, int);
+template std::vector<PcgPeer<double>> pcg_peers(const CsrArrays<double>&, int, int);
+template std::vector<VectorPeer<float>> vector_peers(int);
+template std::vector<VectorPeer<double>> vector_peers(int);
+
+}  // namespace cnc::perf

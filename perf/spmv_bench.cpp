@@ -1,0 +1,152 @@
+// How fast is y := A x in every backend, format and precision, beside other libraries?
+
+#include "harness/bench.hpp"
+#include "harness/check.hpp"
+#include "peers/peers.hpp"
+
+#include <cnc/spmv.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace cnc::perf {
+namespace {
+
+constexpr std::uint64_t seed = 1;
+
+/// What all contestants of a group work on.
+template <class M, class V>
+struct Operands {
+  const CsrMatrix<M>& A;
+  Vector<V> x;
+  ExpectedProduct expected;
+  Cost csr_cost;
+  std::vector<Contestant>& contestants;
+  const BenchOptions& options;
+
+  Operands(const CsrMatrix<M>& A_, std::vector<Contestant>& contestants_,
+           const BenchOptions& options_)
+      : A(A_),
+        x(random_vector<V>(A_.cols, seed)),
+        expected(expected_product(A_, seed)),
+        csr_cost(A_.spmv_cost(sizeof(V))),
+        contestants(contestants_),
+        options(options_) {}
+
+  /// Runs it once, checks the result, then lines it up.
+  void add(Entry entry, const std::function<void(V*)>& product) {
+    const Vector<V> y("y", static_cast<std::size_t>(A.rows));
+    product(y.data());
+    entry.error = check_product(expected, y, entry.contestant);
+    contestants.push_back(
+        {std::move(entry), repeat([product, y] { product(y.data()); }, options.measure)});
+  }
+};
+
+/// One of our backends on one layout. Yardstick backends count as peers and take CSR alone.
+template <class M, class V>
+void add_backend(const Context<>& ctx, const std::shared_ptr<const Matrix<M>>& layout,
+                 const std::string& format, bool automatic, Operands<M, V>& operands) {
+  const Backend& backend = ctx.backend();
+  if (backend.yardstick && format != "csr") return;
+  Entry entry;
+  entry.peer = backend.yardstick;
+  entry.automatic = automatic && is_automatic(backend);
+  entry.contestant = backend.yardstick ? backend.name : backend.name + (" " + format);
+  entry.backend = backend.name;
+  entry.format = format;
+  entry.cost = spmv_cost(*layout, sizeof(V));
+  const Vector<V> x = operands.x;
+  const std::size_t rows = static_cast<std::size_t>(operands.A.rows);
+  try {
+    operands.add(std::move(entry), [&ctx, layout, x, rows](V* y) {
+      spmv(ctx, V(1), *layout, x, V(0), Vector<V>(y, rows));
+      ctx.fence();
+    });
+  } catch (const UnsupportedOperation&) {
+    // Not offered: nothing to time.
+  }
+}
+
+template <class M>
+CsrArrays<M> arrays(const CsrMatrix<M>& A) {
+  return {A.rows, A.cols, A.row_offsets.data(), A.columns.data(), A.values.data()};
+}
+
+/// `suffix` tells peers of another precision apart; their matrix may differ from the operands' one.
+template <class M, class V, class PeerM>
+void add_peers(const CsrMatrix<PeerM>& A, int block_size, const std::string& suffix,
+               Operands<M, V>& operands) {
+  for (const SpmvPeer<V>& peer :
+       spmv_peers<PeerM, V>(arrays(A), block_size, operands.options.threads)) {
+    Entry entry;
+    entry.peer = true;
+    entry.contestant = peer.name + suffix;
+    entry.cost = A.spmv_cost(sizeof(V));
+    const Vector<V> x = operands.x;
+    operands.add(std::move(entry), [multiply = peer.multiply, x](V* y) { multiply(x.data(), y); });
+  }
+}
+
+template <class M, class V>
+void measure(const TestMatrix& matrix, const CsrMatrix<M>& A, const std::string& precision,
+             const BenchOptions& options, Record& record) {
+  tell(matrix.name + " " + precision);
+  std::vector<Contestant> contestants;
+  Operands<M, V> operands(A, contestants, options);
+  const auto contexts = contexts_to_time(options);
+  const FormatsToTime formats = formats_to_time(matrix.structure, sizeof(M));
+  double automatic_bytes = operands.csr_cost.bytes;
+  for (const FormatSpec& format : formats.all) {
+    const auto layout = std::make_shared<const Matrix<M>>(build_format(A, format));
+    const bool automatic = format == formats.automatic;
+    if (automatic) automatic_bytes = spmv_cost(*layout, sizeof(V)).bytes;
+    for (const auto& ctx : contexts)
+      add_backend<M, V>(*ctx, layout, format.text(), automatic, operands);
+  }
+  const int block_size = peer_block_size(matrix.structure);
+  add_peers(A, block_size, "", operands);
+  // Under double vectors the usual peer is the one with a double matrix. It is checked against the
+  // product of the float matrix, so it gets those values; its speed does not depend on them.
+  if constexpr (sizeof(M) < sizeof(V))
+    add_peers(convert_values<V>(A), block_size, " (f64)", operands);
+
+  Group group{matrix.name, precision, double(A.rows), double(A.nonzeros), 0, false, {}};
+  group.out_of_cache = automatic_bytes > static_cast<double>(last_level_cache_bytes());
+  const double before = bandwidth_at(automatic_bytes, options);
+  measure_group(std::move(contestants), options.measure, group);
+  group.bandwidth = std::max(before, bandwidth_at(automatic_bytes, options));
+  record.groups.push_back(std::move(group));
+}
+
+void measure_matrix(const TestMatrix& matrix, const BenchOptions& options, Record& record) {
+  if (matrix.A.nonzeros == 0) return record.notes.push_back(matrix.name + " left out: empty");
+  if (options.wants("f64")) measure<double, double>(matrix, matrix.A, "f64", options, record);
+  if (!options.wants("f32") && !options.wants("f32/f64")) return;
+  CsrMatrix<float> narrow;
+  try {
+    narrow = convert_values<float>(matrix.A);
+  } catch (const InvalidArgument& e) {
+    return record.notes.push_back(matrix.name + " left out in f32: " + e.what());
+  }
+  if (options.wants("f32")) measure<float, float>(matrix, narrow, "f32", options, record);
+  if (options.wants("f32/f64")) measure<float, double>(matrix, narrow, "f32/f64", options, record);
+}
+
+void run(const BenchOptions& options, Record& record) {
+  for (const std::string& source : matrix_sources(options.matrices))
+    measure_matrix(load_matrix(source), options, record);
+}
+
+}  // namespace
+}  // namespace cnc::perf
+
+int main(int argc, char** argv) {
+  return cnc::perf::run_bench(
+      argc, argv,
+      {"spmv",
+       "time of y := A x by backend, format and precision, beside other libraries",
+       true,
+       {},
+       cnc::perf::run});
+}

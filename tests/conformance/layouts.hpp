@@ -1,0 +1,96 @@
+#pragma once
+
+#include "conformance/guarded_vector.hpp"
+#include "support/edge_matrices.hpp"
+
+#include <cnc/formats.hpp>
+#include <cnc/problems.hpp>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cnc::testing {
+
+/// Block sizes of the conformance tests: every compiled one, and general ones on both sides of a
+/// register.
+inline constexpr int tested_block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 16};
+
+/// A matrix in one layout, and the layout's name.
+template <class M>
+struct Layout {
+  std::string format;  ///< "bcsr"
+  std::string name;    ///< "bcsr:3"
+  Matrix<M> A;
+};
+
+/// A in every format of the library that can hold it, block formats with blocks up to `largest_block`.
+template <class M>
+std::vector<Layout<M>> layouts(const CsrMatrix<M>& A, int largest_block = max_block_size) {
+  std::vector<Layout<M>> list;
+  const Structure structure = analyze(A);
+  for (const FormatInfo<M>& format : formats<M>()) {
+    for (const int block_size : tested_block_sizes) {
+      const FormatSpec spec{format.name, block_size};
+      if (block_size > (format.has_blocks ? largest_block : 1)) break;
+      if (format.predicted_bytes(structure, spec, sizeof(M)) < 0) continue;
+      list.push_back({format.name, spec.text(), format.build(A, spec)});
+    }
+  }
+  return list;
+}
+
+/// The same matrix with values and column indices that start at odd elements.
+template <class SparseMatrix>
+SparseMatrix misaligned(SparseMatrix A) {
+  A.values = shifted(A.values);
+  if constexpr (requires { A.columns; }) A.columns = shifted(A.columns);
+  return A;
+}
+template <class M>
+Matrix<M> misaligned(const Matrix<M>& A) {
+  return std::visit([](const auto& a) { return Matrix<M>(misaligned(a)); }, A);
+}
+
+/// The edge shapes of all tests, sizes around the vector widths, and one size that several threads and
+/// reduction blocks share.
+template <class M>
+std::vector<NamedMatrix<M>> conformance_matrices() {
+  std::vector<NamedMatrix<M>> list;
+  for (auto& edge : edge_matrices<M>())
+    if (edge.A.rows < 1000) list.push_back(std::move(edge));
+  for (const index_t n : {7, 8, 9, 15, 16, 17, 31, 33, 65})
+    list.push_back({"square " + std::to_string(n), random_csr<M>(n, n, 5, 100 + n)});
+  // Symmetric ones, for formats that keep one half.
+  for (const char* problem : {"poisson2d:1x1", "poisson2d:9x7", "wathen:4x3", "poisson2d:45x47"})
+    list.push_back({problem, convert_values<M>(generate_problem(problem))});
+  list.push_back({"2100 rows", random_csr<M>(2100, 2089, 6, 11, banded)});
+  return list;
+}
+
+/// Large blocks fill up a large matrix, which costs time and tests nothing new.
+template <class M>
+int largest_block(const CsrMatrix<M>& A) {
+  return A.rows > 1000 ? 3 : max_block_size;
+}
+
+/// Per row: how many entries it has, and the sum of |a x|.
+struct RowWeight {
+  index_t length = 0;
+  double absolute_sum = 0;
+};
+
+template <class M, class V>
+std::vector<RowWeight> row_weights(const CsrMatrix<M>& A, const GuardedVector<V>& x) {
+  std::vector<RowWeight> weights(static_cast<std::size_t>(A.rows));
+  for (index_t row = 0; row < A.rows; ++row)
+    for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k) {
+      RowWeight& weight = weights[static_cast<std::size_t>(row)];
+      ++weight.length;
+      weight.absolute_sum += std::abs(double(A.values(k)) * x[A.columns(k)]);
+    }
+  return weights;
+}
+
+}  // namespace cnc::testing

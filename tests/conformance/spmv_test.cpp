@@ -1,0 +1,115 @@
+// y := alpha A x + beta y of every backend, for every format, block size, precision and edge shape,
+// against the reference backend on the CSR matrix that the layouts were built from.
+
+#include "conformance/layouts.hpp"
+#include "conformance/per_backend.hpp"
+
+#include <cnc/error.hpp>
+
+namespace cnc::testing {
+namespace {
+
+constexpr double factors[] = {0, 1, -1, 0.3};
+
+/// One product: the operands, and what the reference makes of them.
+template <class M, class V>
+struct Product {
+  double alpha, beta;
+  GuardedVector<V> before, expected;
+
+  Product(const CsrMatrix<M>& A, const GuardedVector<V>& x, double alpha_, double beta_)
+      : alpha(alpha_),
+        beta(beta_),
+        before(A.rows, Alignment::even),
+        expected(A.rows, Alignment::even) {
+    before.randomize(5);
+    if (beta == 0) before.fill(GuardedVector<V>::nan());
+    expected.assign(before);
+    const auto& table = matrix_table<M, V>(find_backend("reference"));
+    table.bcsr.spmv(TestQueue(A.rows, 1), V(alpha), A.operand(), x.data(), V(beta), expected.data());
+  }
+  double tolerance(const RowWeight& weight, index_t row) const {
+    const double old = beta == 0 ? 0 : std::abs(beta * before[row]);
+    return sum_tolerance<V>(weight.length, std::abs(alpha) * weight.absolute_sum + old);
+  }
+};
+
+template <class M, class V>
+class SpmvCheck {
+ public:
+  SpmvCheck(const Backend& backend, Findings& findings, const NamedMatrix<M>& matrix)
+      : backend_(backend), findings_(findings), matrix_(matrix), A_(matrix.A) {
+    for (const Alignment alignment : {Alignment::even, Alignment::odd}) {
+      x_.emplace_back(A_.cols, alignment);
+      x_.back().randomize(3);
+    }
+    weights_ = row_weights(A_, x_.front());
+    for (const double alpha : factors)
+      for (const double beta : factors) products_.emplace_back(A_, x_.front(), alpha, beta);
+  }
+
+  void run() {
+    for (const Layout<M>& layout : layouts(A_, largest_block(A_))) {
+      const Matrix<M> other = misaligned(layout.A);
+      // Each product runs on one number of threads and in one alignment; the next layout deals them
+      // out differently. Threads are the outer loop because a change of teams is slow.
+      for (int threads = 1; threads <= max_threads; ++threads)
+        for (std::size_t k = 0; k < products_.size(); ++k) {
+          if ((k + turn_) % max_threads != static_cast<std::size_t>(threads - 1)) continue;
+          const bool odd = (k / max_threads + turn_) % 2 != 0;
+          std::visit([&](const auto& a) { check(layout, a, products_[k], odd, threads); },
+                     odd ? other : layout.A);
+        }
+      ++turn_;
+    }
+  }
+
+ private:
+  template <class SparseMatrix>
+  void check(const Layout<M>& layout, const SparseMatrix& A, const Product<M, V>& product, bool odd,
+             int threads) {
+    const auto label = [&] {
+      return "spmv " + std::string(Precision<M, V>::name()) + " " + layout.name + ", " + matrix_.name +
+             ", alpha " + std::to_string(product.alpha) + ", beta " + std::to_string(product.beta) +
+             ", " + std::to_string(threads) + " threads" + (odd ? ", odd alignment" : "");
+    };
+    const auto operand = A.operand();
+    const auto spmv = matrix_ops(matrix_table<M, V>(backend_), operand).spmv;
+    if (!findings_.offered(spmv, "spmv of " + layout.format)) return;
+    GuardedVector<V> y(A.rows, odd ? Alignment::odd : Alignment::even);
+    y.assign(product.before);
+    const TestQueue queue(A.rows, threads);
+    try {
+      spmv(queue, V(product.alpha), operand, x_[odd].data(), V(product.beta), y.data());
+    } catch (const UnsupportedOperation&) {
+      return findings_.not_offered("spmv of " + layout.name);
+    }
+    queue.finish();
+    findings_.compare(difference(y, product.expected, [&](index_t row) {
+      return product.tolerance(weights_[static_cast<std::size_t>(row)], row);
+    }), label);
+  }
+
+  const Backend& backend_;
+  Findings& findings_;
+  const NamedMatrix<M>& matrix_;
+  const CsrMatrix<M>& A_;
+  std::vector<GuardedVector<V>> x_;  ///< the same entries, even and odd
+  std::vector<RowWeight> weights_;
+  std::vector<Product<M, V>> products_;
+  std::size_t turn_ = 0;
+};
+
+void check_spmv(const Backend& backend, Findings& findings) {
+  for_each_precision([&](auto precision) {
+    using M = typename decltype(precision)::Matrix;
+    using V = typename decltype(precision)::Vectors;
+    for (const NamedMatrix<M>& matrix : conformance_matrices<M>())
+      SpmvCheck<M, V>(backend, findings, matrix).run();
+  });
+}
+
+CNC_CONFORMANCE_TEST("spmv", check_spmv);
+
+}  // namespace
+}  // namespace cnc::testing

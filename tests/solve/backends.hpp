@@ -1,0 +1,73 @@
+#pragma once
+
+#include "conformance/per_backend.hpp"
+
+#include <cnc/formats.hpp>
+#include <cnc/solver.hpp>
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace cnc::testing {
+
+/// Names of the backends that can solve in host memory here. Yardsticks offer part of the table.
+inline std::vector<std::string> host_backends(bool with_yardsticks = false) {
+  std::vector<std::string> names;
+  for (const Backend* backend : backends())
+    if (backend->memory == MemorySpace::host && backend->availability().usable &&
+        (with_yardsticks || !backend->yardstick))
+      names.push_back(backend->name);
+  return names;
+}
+
+/// Every format of the library, block formats at each size given that they take, and "auto".
+inline std::vector<FormatSpec> every_format(const std::vector<int>& block_sizes) {
+  std::vector<FormatSpec> specs{FormatSpec{}};
+  for (const auto& format : formats<double>()) {
+    if (format.smallest_block_size <= 1) specs.push_back({format.name, 1});
+    if (!format.has_blocks) continue;
+    for (const int size : block_sizes)
+      if (size >= format.smallest_block_size && size > 1) specs.push_back({format.name, size});
+  }
+  return specs;
+}
+
+/// The same, less what cannot hold the matrix.
+template <class V>
+std::vector<FormatSpec> formats_for(const CsrMatrix<V>& A, const std::vector<int>& block_sizes) {
+  const Structure structure = analyze(A);
+  std::vector<FormatSpec> specs;
+  for (const FormatSpec& spec : every_format(block_sizes)) {
+    bool fits = spec.name == "auto";
+    for (const auto& format : formats<V>())
+      if (format.name == spec.name) fits = format.predicted_bytes(structure, spec, sizeof(V)) >= 0;
+    if (fits) specs.push_back(spec);
+  }
+  return specs;
+}
+
+inline constexpr Method methods[] = {Method::pcg, Method::pcg_single_reduction};
+
+inline const char* to_string(Method method) {
+  return method == Method::pcg ? "pcg" : "pcg_single_reduction";
+}
+
+/// The options that every combination of these tests starts from.
+inline SolveOptions options_for(Method method, const FormatSpec& format, PreconditionerKind kind,
+                                int preconditioner_block_size = 0) {
+  SolveOptions options;
+  options.method = method;
+  options.format = format;
+  options.preconditioner = kind;
+  options.preconditioner_block_size = preconditioner_block_size;
+  return options;
+}
+
+/// Storage that has the matrix in M under vectors of V.
+template <class M, class V>
+constexpr StoragePrecision storage_for() {
+  return std::is_same_v<M, V> ? StoragePrecision::as_vectors : StoragePrecision::f32;
+}
+
+}  // namespace cnc::testing

@@ -1,0 +1,168 @@
+#include "solve/backends.hpp"
+#include "support/same_matrix.hpp"
+#include "support/solve_problem.hpp"
+
+#include <cnc/blas1.hpp>
+#include <cnc/reorder.hpp>
+
+using namespace cnc;
+using namespace cnc::testing;
+
+// What a solver can be prepared with, and how it orders its rows.
+
+namespace {
+
+SolveReport solve(Context<>& ctx, const SolveOptions& options, const CsrMatrix<double>& A,
+                  const Vector<double>& b, const Vector<double>& x) {
+  Solver<double> solver(ctx, options);
+  solver.prepare(A);
+  return solver.solve(b, x);
+}
+
+/// A matrix whose rows come in an order that makes them far from their neighbours.
+CsrMatrix<double> shuffled(const CsrMatrix<double>& A, int block_size) {
+  Vector<index_t> p("p", static_cast<std::size_t>(A.rows));
+  const index_t blocks = A.rows / block_size;
+  for (index_t i = 0; i < blocks; ++i)
+    for (int r = 0; r < block_size; ++r)
+      p(i * block_size + r) =
+          static_cast<index_t>(static_cast<offset_t>(i) * 1009 % blocks) * block_size + r;
+  return permute(A, p);
+}
+
+}  // namespace
+
+TEST_CASE("matrix-free equals the matrix") {
+  const auto P = known_problem<double>("poisson2d:20x15");
+  const LinearOperator<double> operation{P.rows(), [&](const auto& x, const auto& y) {
+                                           Kokkos::deep_copy(y, product(P.A, copy_of(x)));
+                                         }};
+  for (const std::string& name : host_backends(true))
+    for (const Method method : methods) {
+      INFO(name << " " << to_string(method));
+      Context<> ctx(name, 2);
+      SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::none);
+      const Vector<double> x = zeros<double>(P.rows()), y = zeros<double>(P.rows());
+      const SolveReport by_matrix = solve(ctx, options, P.A, P.b, x);
+      Solver<double> solver(ctx, options);
+      solver.prepare(operation);
+      const SolveReport by_operator = solver.solve(P.b, y);
+      CHECK(by_matrix.converged());
+      CHECK(by_operator.converged());
+      CHECK(by_operator.form == "plain operations");
+      CHECK(by_operator.format == "matrix-free");
+      CHECK(by_operator.bytes > 0);
+      CHECK(std::abs(by_operator.iterations - by_matrix.iterations) <= 1);
+      CHECK(relative_difference(y, x) < 1e-7);
+      CHECK(residual_of(P.A, P.b, y).norm <= 1.001e-8 * norm2(P.b));
+    }
+}
+
+TEST_CASE("matrix-free with the caller's preconditioner") {
+  const auto P = known_problem<double>("wathen:7x7");
+  Context<> ctx("auto", 2);
+  SolveOptions options;
+  const SolveReport jacobi = solve(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+  options.preconditioner = PreconditionerKind::none;
+  const SolveReport none = solve(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+  Solver<double> solver(ctx, options);
+  solver.prepare(LinearOperator<double>{P.rows(), [&](const auto& x, const auto& y) {
+                                          Kokkos::deep_copy(y, product(P.A, copy_of(x)));
+                                        }});
+  Preconditioner<double> M;
+  REQUIRE(set_up_preconditioner(P.A, PreconditionerKind::jacobi, 1, M).ok());
+  solver.set_preconditioner([&](const auto& r, const auto& z) { multiply(ctx, M.inverse, r, z); });
+  const SolveReport custom = solver.solve(P.b, zeros<double>(P.rows()));
+  CHECK(custom.converged());
+  CHECK(std::abs(custom.iterations - jacobi.iterations) <= 1);
+  CHECK(custom.iterations < none.iterations);
+}
+
+TEST_CASE("reordered by RCM, x and b keep the caller's order") {
+  for (const auto& [text, block] : {std::pair{"poisson2d:23x17", 1}, {"elasticity2d:9", 2}}) {
+    const auto P = with_known_solution(text, shuffled(generate_problem(text), block));
+    for (const std::string& name : host_backends())
+      for (const FormatSpec& format : formats_for(P.A, {2, 3}))
+        for (const auto kind : {PreconditionerKind::jacobi, PreconditionerKind::block_jacobi}) {
+          INFO(text << " " << name << " " << format.text() << " " << int(kind));
+          Context<> ctx(name, 2);
+          SolveOptions options = options_for(Method::pcg, format, kind);
+          options.rtol = 1e-11;
+          options.reordering = Reordering::rcm;
+          const Vector<double> x = zeros<double>(P.rows()), b = copy_of(P.b);
+          const SolveReport report = solve(ctx, options, P.A, b, x);
+          CHECK(report.converged());
+          CHECK(relative_difference(x, P.solution) < 1e-8);
+          CHECK(same_bits(b, P.b));
+          const Residual own = residual_of(P.A, P.b, x);
+          CHECK(own.norm <= report.tolerance + own.rounding);
+          // A guess is in the caller's order as well.
+          const Vector<double> guess = copy_of(P.solution);
+          CHECK(solve(ctx, options, P.A, b, guess).iterations == 0);
+          CHECK(same_bits(guess, P.solution));
+        }
+  }
+}
+
+TEST_CASE("RCM keeps the blocks of the automatic layout and of the preconditioner") {
+  const auto P =
+      with_known_solution("elasticity3d", shuffled(generate_problem("elasticity3d:6"), 3));
+  Context<> ctx("auto", 2);
+  SolveOptions options;
+  options.preconditioner = PreconditionerKind::block_jacobi;
+  const auto solve_in_order = [&](Reordering reordering) {
+    options.reordering = reordering;
+    return solve(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+  };
+  const SolveReport given = solve_in_order(Reordering::none);
+  const SolveReport reordered = solve_in_order(Reordering::rcm);
+  CHECK(reordered.format == given.format);
+  CHECK(std::abs(reordered.iterations - given.iterations) <= 2);
+
+  options.format = {"csr", 1};
+  options.preconditioner_block_size = 3;
+  const SolveReport in_csr = solve_in_order(Reordering::rcm);
+  CHECK(std::abs(in_csr.iterations - given.iterations) <= 2);
+}
+
+TEST_CASE("the automatic layout comes with its reasons") {
+  const auto A = generate_problem("elasticity3d:4");
+  Context<> ctx("auto", 2);
+  Solver<double> solver(ctx);
+  CHECK(solver.advice().empty());
+  solver.prepare(A);
+  const FormatAdvice advice = choose_format(analyze(A), sizeof(double));
+  CHECK(solver.advice() == advice.reasons);
+  CHECK(solver.solve(varied_vector<double>(A.rows), zeros<double>(A.rows)).format ==
+        advice.format.text());
+  SolveOptions options;
+  options.format = {"csr", 1};
+  solver.set_options(options);
+  solver.prepare(A);
+  CHECK(solver.advice().empty());
+}
+
+TEST_CASE("one context serves several solvers, one solver several matrices") {
+  const auto small = known_problem<double>("poisson2d:5x6");
+  const auto large = known_problem<double>("poisson2d:40x30");
+  for (const std::string& name : host_backends()) {
+    INFO(name);
+    Context<> ctx(name, 2);
+    Solver<double> one(ctx), two(ctx), moved(ctx);
+    one.prepare(small.A);
+    two.prepare(large.A);
+    const Vector<double> x = zeros<double>(small.rows()), y = zeros<double>(large.rows());
+    CHECK(one.solve(small.b, x).converged());
+    CHECK(two.solve(large.b, y).converged());
+    CHECK(relative_difference(x, small.solution) < 1e-6);
+    CHECK(relative_difference(y, large.solution) < 1e-6);
+    one.prepare(large.A);
+    const Vector<double> again = zeros<double>(large.rows());
+    CHECK(one.solve(large.b, again).converged());
+    CHECK(same_bits(again, y));
+    moved = std::move(one);
+    Kokkos::deep_copy(again, 0);
+    CHECK(moved.solve(large.b, again).converged());
+    CHECK(same_bits(again, y));
+  }
+}

@@ -1,0 +1,282 @@
+#include "solve/backends.hpp"
+#include "support/same_matrix.hpp"
+#include "support/solve_problem.hpp"
+
+using namespace cnc;
+using namespace cnc::testing;
+using Catch::Matchers::ContainsSubstring;
+
+// Endings other than convergence that the numbers themselves cause.
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Calls body(context, options) for every backend and method.
+template <class Body>
+void for_each_method(const Body& body) {
+  for (const std::string& name : host_backends())
+    for (const Method method : methods) {
+      INFO(name << " " << to_string(method));
+      Context<> ctx(name, 2);
+      SolveOptions options;
+      options.method = method;
+      body(ctx, options);
+    }
+}
+
+template <class V>
+struct Outcome {
+  SolveReport report;
+  Vector<V> x;
+};
+
+template <class V>
+Outcome<V> solve(Context<>& ctx, const SolveOptions& options, const CsrMatrix<V>& A,
+                 const Vector<V>& b, const Vector<V>& x0) {
+  Solver<V> solver(ctx, options);
+  solver.prepare(A);
+  const Vector<V> x = copy_of(x0);
+  SolveReport report = solver.solve(b, x);
+  return {report, x};
+}
+
+/// The promise of every solve: x is no worse than x0, and the report speaks of the x returned.
+template <class V>
+void check_best(const Outcome<V>& outcome, const CsrMatrix<V>& A, const Vector<V>& b,
+                const Vector<V>& x0) {
+  const Residual before = residual_of(A, b, x0);
+  const Residual after = residual_of(A, b, outcome.x);
+  CHECK(std::isfinite(after.norm));
+  CHECK(after.norm <= before.norm + before.rounding);
+  CHECK(outcome.report.true_residual <= outcome.report.initial_residual);
+  CHECK(std::abs(after.norm - outcome.report.true_residual) <= after.rounding);
+}
+
+CsrMatrix<double> diagonal(const std::vector<double>& values) {
+  const auto n = static_cast<index_t>(values.size());
+  std::vector<index_t> offsets{0}, columns;
+  for (index_t i = 0; i < n; ++i) {
+    offsets.push_back(i + 1);
+    columns.push_back(i);
+  }
+  return literal_csr<double>(n, n, offsets, columns, values);
+}
+
+}  // namespace
+
+TEST_CASE("an indefinite matrix ends as not_positive_definite") {
+  // Eigenvalues 3 and -1: p.Ap < 0 once p has a component along (1, -1).
+  const auto A = literal_csr<double>(2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 2, 1});
+  for_each_method([&](Context<>& ctx, const SolveOptions& options) {
+    const Vector<double> rhs = varied_vector<double>(2);
+    rhs(1) = -rhs(1);
+    const auto outcome = solve(ctx, options, A, rhs, zeros<double>(2));
+    CHECK(outcome.report.status == SolveStatus::not_positive_definite);
+    CHECK_THAT(outcome.report.detail, ContainsSubstring("p.Ap < 0"));
+    check_best(outcome, A, rhs, zeros<double>(2));
+  });
+}
+
+TEST_CASE("a negative diagonal under Jacobi ends as not_positive_definite") {
+  const auto A = diagonal({4, 3, -2, 5});
+  const Vector<double> b("b", 4);
+  b(2) = 1;
+  for_each_method([&](Context<>& ctx, const SolveOptions& options) {
+    const auto outcome = solve(ctx, options, A, b, zeros<double>(4));
+    CHECK(outcome.report.status == SolveStatus::not_positive_definite);
+    CHECK_THAT(outcome.report.detail, ContainsSubstring("preconditioner is not positive definite"));
+    check_best(outcome, A, b, zeros<double>(4));
+  });
+}
+
+TEST_CASE("zero curvature ends as a breakdown") {
+  // p = b = (1, 0) and p.Ap = 0.
+  const auto A = literal_csr<double>(2, 2, {0, 1, 2}, {1, 0}, {1, 1});
+  const Vector<double> b("b", 2);
+  b(0) = 1;
+  for_each_method([&](Context<>& ctx, SolveOptions options) {
+    options.preconditioner = PreconditionerKind::none;
+    const auto outcome = solve(ctx, options, A, b, zeros<double>(2));
+    CHECK(outcome.report.status == SolveStatus::breakdown);
+    CHECK(outcome.report.iterations == 0);
+    check_best(outcome, A, b, zeros<double>(2));
+  });
+}
+
+TEST_CASE("a zero or missing diagonal entry ends as a breakdown that names its row") {
+  const auto zero = literal_csr<double>(3, 3, {0, 1, 3, 4}, {0, 1, 2, 2}, {2, 0, 1, 3});
+  const auto missing = literal_csr<double>(3, 3, {0, 1, 2, 3}, {0, 2, 2}, {2, 1, 3});
+  const auto empty_row = literal_csr<double>(3, 3, {0, 1, 1, 2}, {0, 2}, {2, 3});
+  const Vector<double> b = varied_vector<double>(3), x0 = varied_vector<double>(3);
+  x0(0) = 7;
+  for_each_method([&](Context<>& ctx, SolveOptions options) {
+    for (const auto& A : {zero, missing, empty_row})
+      for (const auto reordering : {Reordering::none, Reordering::rcm}) {
+        options.reordering = reordering;
+        const auto outcome = solve(ctx, options, A, b, x0);
+        CHECK(outcome.report.status == SolveStatus::breakdown);
+        CHECK_THAT(outcome.report.detail, ContainsSubstring("row 1"));
+        CHECK(outcome.report.iterations == 0);
+        CHECK(same_bits(outcome.x, x0));
+        check_best(outcome, A, b, x0);
+      }
+  });
+}
+
+TEST_CASE("a singular block ends as a breakdown unless the caller preconditions") {
+  // Rows 2 and 3 hold the block (1 1; 1 1).
+  const auto A = literal_csr<double>(4, 4, {0, 1, 2, 4, 6}, {0, 1, 2, 3, 2, 3}, {2, 2, 1, 1, 1, 1});
+  const Vector<double> x0 = varied_vector<double>(4);
+  const Vector<double> b("b", 4);
+  Kokkos::deep_copy(b, 2.0);
+  for_each_method([&](Context<>& ctx, SolveOptions options) {
+    options.preconditioner = PreconditionerKind::block_jacobi;
+    options.preconditioner_block_size = 2;
+    const auto outcome = solve(ctx, options, A, b, x0);
+    CHECK(outcome.report.status == SolveStatus::breakdown);
+    CHECK_THAT(outcome.report.detail, ContainsSubstring("block of row 2"));
+    CHECK(same_bits(outcome.x, x0));
+
+    // b lies in the range of A, so that CG without the block converges all the same.
+    Solver<double> solver(ctx, options);
+    solver.prepare(A);
+    solver.set_preconditioner([](const auto& r, const auto& z) { Kokkos::deep_copy(z, r); });
+    CHECK(solver.solve(b, copy_of(x0)).converged());
+  });
+}
+
+TEST_CASE("a NaN or an infinity ends as not_finite") {
+  const auto P = known_problem<double>("poisson2d:5x4");
+  const auto index = static_cast<std::size_t>(P.rows() / 2);
+  for_each_method([&](Context<>& ctx, SolveOptions options) {
+    for (const double bad : {not_a_number, infinity, -infinity})
+      for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
+        options.preconditioner = kind;
+        const Vector<double> x0 = varied_vector<double>(P.rows());
+
+        const Vector<double> b = copy_of(P.b);
+        b(index) = bad;
+        const auto in_b = solve(ctx, options, P.A, b, x0);
+        CHECK(in_b.report.status == SolveStatus::not_finite);
+        CHECK_THAT(in_b.report.detail, ContainsSubstring("right-hand side"));
+        CHECK(same_bits(in_b.x, x0));
+
+        const auto A = deep_copy_of(P.A);
+        A.values(index) = bad;
+        const auto in_A = solve(ctx, options, A, P.b, x0);
+        CHECK(in_A.report.status == SolveStatus::not_finite);
+        CHECK(same_bits(in_A.x, x0));
+
+        x0(index) = bad;
+        const auto in_x0 = solve(ctx, options, P.A, P.b, x0);
+        CHECK(in_x0.report.status == SolveStatus::not_finite);
+        CHECK_THAT(in_x0.report.detail, ContainsSubstring("initial residual"));
+        CHECK(in_x0.report.history.size() == 1);
+      }
+  });
+}
+
+TEST_CASE("a NaN that appears during the iteration leaves the best x") {
+  const auto P = known_problem<double>("poisson2d:9x8");
+  for_each_method([&](Context<>& ctx, SolveOptions options) {
+    for (const int sick : {1, 2, 7}) {
+      Solver<double> solver(ctx, options);
+      solver.prepare(P.A);
+      int calls = 0;
+      solver.set_preconditioner([&](const auto& r, const auto& z) {
+        Kokkos::deep_copy(z, r);
+        if (++calls == sick) z(0) = not_a_number;
+      });
+      const Vector<double> x0 = zeros<double>(P.rows()), x = copy_of(x0);
+      const SolveReport report = solver.solve(P.b, x);
+      CHECK(report.status == SolveStatus::not_finite);
+      check_best({report, x}, P.A, P.b, x0);
+    }
+  });
+}
+
+TEST_CASE("sums that overflow end as not_finite") {
+  const auto P = known_problem<double>("poisson2d:5x4");
+  const Vector<double> huge = copy_of(P.b);
+  for (std::size_t i = 0; i < huge.extent(0); ++i) huge(i) *= 1e200;
+  for_each_method([&](Context<>& ctx, const SolveOptions& options) {
+    const auto outcome = solve(ctx, options, P.A, huge, zeros<double>(P.rows()));
+    CHECK(outcome.report.status == SolveStatus::not_finite);
+    CHECK_THAT(outcome.report.detail, ContainsSubstring("overflow"));
+  });
+}
+
+TEST_CASE("a right-hand side whose norm underflows is not taken for zero") {
+  const auto P = known_problem<double>("poisson2d:5x4");
+  for (const double scale : {1e-170, 1e-300, 1e-320}) {
+    const Vector<double> tiny = copy_of(P.b), x0 = zeros<double>(P.rows());
+    for (std::size_t i = 0; i < tiny.extent(0); ++i) tiny(i) *= scale;
+    for_each_method([&](Context<>& ctx, const SolveOptions& options) {
+      const auto outcome = solve(ctx, options, P.A, tiny, x0);
+      CHECK(outcome.report.status == SolveStatus::breakdown);
+      CHECK_THAT(outcome.report.detail, ContainsSubstring("underflows"));
+      CHECK(same_bits(outcome.x, x0));
+    });
+  }
+}
+
+TEST_CASE("a residual that grows past the limit ends as diverged") {
+  const auto P = known_problem<double>("convection3d:7:2");
+  for_each_method([&](Context<>& ctx, SolveOptions options) {
+    options.divergence = 1.0001;
+    options.callback = [](const Progress&) { return true; };
+    options.callback_interval = 1;  // looks at the residual after every iteration
+    const auto outcome = solve(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+    CHECK(outcome.report.status == SolveStatus::diverged);
+    CHECK(outcome.report.iterations > 0);
+    check_best(outcome, P.A, P.b, zeros<double>(P.rows()));
+  });
+}
+
+TEST_CASE("missing the tolerance by a rounding is no stagnation") {
+  const auto P = known_problem<float>("poisson2d:23x19");
+  for_each_method([&](Context<>& ctx, SolveOptions options) {
+    int cases = 0;
+    for (index_t k = 1; k < 60; ++k) {
+      // One more iteration from x0: what the recurrence says of it, and what is true.
+      options.rtol = 0;
+      options.atol = 0;
+      options.max_iterations = k;
+      const Vector<float> x0 = solve(ctx, options, P.A, P.b, zeros<float>(P.rows())).x;
+      options.max_iterations = 1;
+      const SolveReport step = solve(ctx, options, P.A, P.b, x0).report;
+      const double believed = step.history.back();
+      if (step.true_residual <= believed || step.true_residual < 0.5 * step.initial_residual ||
+          step.true_residual >= step.initial_residual || believed < 1e-4 * step.rhs_norm)
+        continue;
+      ++cases;
+      options.max_iterations = 1000;
+      options.atol = (believed + step.true_residual) / 2;
+      const SolveReport report = solve(ctx, options, P.A, P.b, x0).report;
+      CHECK(report.converged());
+      CHECK(report.restarts == 1);
+    }
+    CHECK(cases > 0);
+  });
+}
+
+TEMPLATE_TEST_CASE("a tolerance below what the precision can reach ends as stagnated", "", float,
+                   double) {
+  using V = TestType;
+  // More iterations than lie between two snapshots of the best x.
+  const auto P = known_problem<V>("poisson2d:60x50");
+  for_each_method([&](Context<>& ctx, SolveOptions options) {
+    options.rtol = sizeof(V) == 4 ? 1e-12 : 1e-17;
+    const Vector<V> zero = zeros<V>(P.rows());
+    const auto cold = solve(ctx, options, P.A, P.b, zero);
+    const auto warm = solve(ctx, options, P.A, P.b, cold.x);
+    for (const auto& [outcome, x0] : {std::pair{cold, zero}, std::pair{warm, cold.x}}) {
+      CHECK(outcome.report.status == SolveStatus::stagnated);
+      CHECK(outcome.report.detail != "");
+      CHECK(outcome.report.true_residual < (sizeof(V) == 4 ? 1e-5 : 1e-14) * norm2(P.b));
+      check_best(outcome, P.A, P.b, x0);
+    }
+  });
+}

@@ -1,0 +1,224 @@
+#include "solve/backends.hpp"
+#include "support/random_matrix.hpp"
+#include "support/solve_problem.hpp"
+
+#include <cnc/triplets.hpp>
+#include <solve/engine.hpp>
+#include <solve/pcg.hpp>
+
+using namespace cnc;
+using namespace cnc::testing;
+using detail::Form;
+
+// A recurrence that is stopped after k iterations has the iterate of the reference backend,
+// whichever form of it runs.
+
+namespace {
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+constexpr index_t last_stop = 12;
+
+/// Symmetric, strictly dominant by rows: the condition number is below 3, see iteration_tolerance.
+template <class V>
+KnownProblem<V> dominant_problem(index_t n) {
+  const auto pattern = random_csr<double>(n, n, 3, 5, banded);
+  const auto mirrored = transpose(pattern);
+  std::vector<Triplet<double>> entries;
+  for (const auto& A : {pattern, mirrored})
+    for (index_t row = 0; row < n; ++row)
+      for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
+        if (A.columns(k) != row) {
+          entries.push_back({row, A.columns(k), A.values(k)});
+          entries.push_back({row, row, 2 * std::abs(A.values(k))});
+        }
+  for (index_t row = 0; row < n; ++row) entries.push_back({row, row, 0.25 + row % 3});
+  return with_known_solution("dominant",
+                             convert_values<V>(csr_from_triplets<double>(n, n, entries)));
+}
+
+template <class V>
+index_t longest_row(const CsrMatrix<V>& A) {
+  index_t longest = 0;
+  for (index_t row = 0; row < A.rows; ++row)
+    longest = std::max(longest, A.row_offsets(row + 1) - A.row_offsets(row));
+  return longest;
+}
+
+/// What a stopped recurrence leaves behind.
+template <class V>
+struct Stopped {
+  Vector<V> x;
+  std::vector<double> rr_history;
+  index_t iterations = 0;
+};
+
+template <class M, class V>
+detail::System<V, Exec> system_on(Context<>& ctx, const CsrMatrix<V>& A, const FormatSpec& format,
+                                  PreconditionerKind kind, int block_size) {
+  detail::System<V, Exec> system;
+  system.ctx = &ctx;
+  system.rows = A.rows;
+  system.matrix = build_format(A, format);
+  if constexpr (!std::is_same_v<M, V>) system.narrow = build_format(convert_values<M>(A), format);
+  set_up_preconditioner(A, kind, block_size, system.preconditioner);
+  return system;
+}
+
+/// From x = 0, in batches of the sizes given.
+template <class V>
+Stopped<V> run_stopped(const detail::System<V, Exec>& system, const Vector<V>& b, Form form,
+                       Method method, const std::vector<index_t>& batches) {
+  detail::Workspace<V, HostSpace> work;
+  work.allocate(system.rows, true, false);
+  system.ctx->reserve(system.rows);
+  Stopped<V> result{zeros<V>(system.rows), {}};
+  Kokkos::deep_copy(work.r, b);
+  detail::Tally tally;
+  detail::Engine<V, Exec> engine(system, work, result.x, form, tally);
+  engine.start();
+  for (const index_t batch : batches) {
+    engine.allow(batch, 0, &result.rr_history);
+    if (form == Form::run)
+      engine.run();
+    else if (method == Method::pcg)
+      pcg(engine);
+    else
+      pcg_single_reduction(engine);
+  }
+  result.iterations = engine.iterations();
+  return result;
+}
+
+/// Where two recurrences of the same length part; empty when they do not.
+template <class V>
+std::string parting(const Stopped<V>& actual, const Stopped<V>& expected, double tolerance) {
+  if (actual.iterations != expected.iterations) return "another number of iterations";
+  if (actual.rr_history.size() != expected.rr_history.size()) return "another length of history";
+  const double size = norm2(expected.x);
+  for (std::size_t i = 0; i < expected.x.extent(0); ++i)
+    if (!agrees(actual.x(i), expected.x(i), tolerance * size))
+      return "x, entry " + std::to_string(i) + ": " +
+             difference(actual.x(i), expected.x(i), tolerance * size);
+  return "";
+}
+
+std::vector<Form> forms_of(bool fused, bool runs, Method method) {
+  std::vector<Form> forms{Form::plain_operations};
+  if (fused) forms.push_back(Form::fused_steps);
+  if (runs && method == Method::pcg) forms.push_back(Form::run);
+  return forms;
+}
+
+template <class M, class V>
+void stop_everywhere(const Backend& backend, const KnownProblem<V>& P, const FormatSpec& format,
+                     PreconditionerKind kind, int block_size, Findings& findings) {
+  Context<> oracle("reference");
+  Context<> ctx(backend.name, 2);
+  const auto expected_system = system_on<M>(oracle, P.A, FormatSpec{"csr", 1}, kind, block_size);
+  const auto system = system_on<M>(ctx, P.A, format, kind, block_size);
+  system.require_operations();
+  std::vector<Stopped<V>> expected;
+  for (index_t k = 1; k <= std::min(last_stop, P.rows()); ++k)
+    expected.push_back(run_stopped(expected_system, P.b, Form::plain_operations, Method::pcg, {k}));
+  for (const Method method : methods)
+    for (const Form form : forms_of(system.fused(method != Method::pcg), system.runs(), method))
+      for (const Stopped<V>& stop : expected) {
+        const index_t k = stop.iterations;
+        const double tolerance = iteration_tolerance<V>(k, longest_row(P.A));
+        const auto label = [&] {
+          return format.text() + " " + Precision<M, V>::name() + " kind " +
+                 std::to_string(int(kind)) + " " + to_string(method) + " as " + to_string(form) +
+                 ", stopped at " + std::to_string(k);
+        };
+        const auto whole = run_stopped(system, P.b, form, method, {k});
+        findings.compare(parting(whole, stop, tolerance), label);
+        const auto halves = run_stopped(system, P.b, form, method, {k / 2, k - k / 2});
+        findings.compare(parting(halves, stop, tolerance), label);
+      }
+}
+
+void stop_at_each_iteration(const Backend& backend, Findings& findings) {
+  for_each_precision([&](auto precision) {
+    using P = decltype(precision);
+    using V = typename P::Vectors;
+    for (const index_t n : {1, 37, 1100}) {
+      const auto problem = dominant_problem<V>(n);
+      for (const FormatSpec& format : formats_for(problem.A, {3}))
+        for (const auto& [kind, size] : {std::pair{PreconditionerKind::none, 1},
+                                         {PreconditionerKind::jacobi, 1},
+                                         {PreconditionerKind::block_jacobi, 3}})
+          try {
+            if (n == 1100 && format.block_size + size > 2)
+              continue;  // costs time, tests nothing new
+            stop_everywhere<typename P::Matrix>(backend, problem, format, kind, size, findings);
+          } catch (const UnsupportedOperation&) {
+            findings.not_offered(format.text() + " " + P::name());
+          }
+    }
+  });
+}
+
+CNC_CONFORMANCE_TEST("PCG stopped at each iteration equals reference", stop_at_each_iteration);
+
+/// x after k iterations through the public door, and what the report says about them.
+template <class V, class Prepare>
+Stopped<V> solve_stopped(Context<>& ctx, SolveOptions options, index_t k, const Vector<V>& b,
+                         const std::string& form, const Prepare& prepare) {
+  options.rtol = 0;
+  options.max_iterations = k;
+  Solver<V> solver(ctx, options);
+  prepare(solver);
+  Stopped<V> result{zeros<V>(static_cast<index_t>(b.extent(0))), {}};
+  const SolveReport report = solver.solve(b, result.x);
+  REQUIRE(report.status == SolveStatus::max_iterations);
+  REQUIRE(report.form == form);
+  result.iterations = report.iterations;
+  result.rr_history.assign(report.history.begin() + 1, report.history.end());
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the solver stopped at each iteration has the reference's iterate") {
+  const auto P = dominant_problem<double>(61);
+  const LinearOperator<double> operation{P.rows(), [&](const auto& x, const auto& y) {
+                                           Kokkos::deep_copy(y, product(P.A, copy_of(x)));
+                                         }};
+  const PreconditionerFunction<double> identity = [](const auto& r, const auto& z) {
+    Kokkos::deep_copy(z, r);
+  };
+  Context<> oracle("reference");
+  const auto system =
+      system_on<double>(oracle, P.A, FormatSpec{"csr", 1}, PreconditionerKind::none, 1);
+  for (const std::string& name : host_backends())
+    for (const Method method : methods)
+      for (index_t k = 1; k <= last_stop; ++k) {
+        INFO(name << " " << to_string(method) << " stopped at " << k);
+        Context<> ctx(name, 2);
+        const SolveOptions options = options_for(method, {}, PreconditionerKind::none);
+        const auto expected = run_stopped(system, P.b, Form::plain_operations, Method::pcg, {k});
+        const double tolerance = iteration_tolerance<double>(k, longest_row(P.A));
+        const auto matrix_free =
+            solve_stopped<double>(ctx, options, k, P.b, "plain operations",
+                                  [&](auto& solver) { solver.prepare(operation); });
+        CHECK(parting(matrix_free, expected, tolerance) == "");
+        const auto custom =
+            solve_stopped<double>(ctx, options, k, P.b, "plain operations", [&](auto& solver) {
+              solver.prepare(P.A);
+              solver.set_preconditioner(identity);
+            });
+        CHECK(parting(custom, expected, tolerance) == "");
+        // An empty function brings the built-in one back, and with it the fused form.
+        const bool runs = method == Method::pcg && ctx.matrices<double>(P.A.operand()).pcg_run;
+        const auto built_in = solve_stopped<double>(
+            ctx, options, k, P.b, runs ? "run" : "fused steps", [&](auto& solver) {
+              solver.set_preconditioner(identity);
+              solver.prepare(Matrix<double>(P.A));
+              solver.set_preconditioner({});
+            });
+        CHECK(parting(built_in, expected, tolerance) == "");
+        for (std::size_t i = 0; i < built_in.rr_history.size(); ++i)
+          CHECK(built_in.rr_history[i] ==
+                Approx(std::sqrt(expected.rr_history[i])).epsilon(1e-9).margin(1e-12));
+      }
+}
