@@ -24,14 +24,13 @@ struct Operands {
   std::vector<Contestant>& contestants;
   const BenchOptions& options;
 
-  Operands(const CsrMatrix<M>& A_, std::vector<Contestant>& contestants_,
-           const BenchOptions& options_)
-      : A(A_),
-        x(random_vector<V>(A_.cols, seed)),
-        expected(expected_product(A_, seed)),
-        csr_cost(A_.spmv_cost(sizeof(V))),
-        contestants(contestants_),
-        options(options_) {}
+  Operands(const CsrMatrix<M>& matrix, std::vector<Contestant>& lined_up, const BenchOptions& given)
+      : A(matrix),
+        x(random_vector<V>(matrix.cols, seed)),
+        expected(expected_product(matrix, seed)),
+        csr_cost(matrix.spmv_cost(sizeof(V))),
+        contestants(lined_up),
+        options(given) {}
 
   /// Runs it once, checks the result, then lines it up.
   void add(Entry entry, const std::function<void(V*)>& product) {

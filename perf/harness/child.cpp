@@ -23,6 +23,7 @@ std::string read_all(int descriptor) {
 
 std::string output_of_child(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   int ends[2];
@@ -36,7 +37,7 @@ std::string output_of_child(const std::vector<std::string>& command) {
       posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  const std::string output = failed == 0 ? read_all(ends[0]) : "";
+  std::string output = failed == 0 ? read_all(ends[0]) : "";
   close(ends[0]);
   int status = -1;
   if (failed != 0 || waitpid(child, &status, 0) != child || status != 0)

@@ -46,6 +46,7 @@ double bandwidth_fraction(const Group& group, const Entry& entry) {
 void measure_group(std::vector<Contestant> contestants, const MeasureOptions& options,
                    Group& group) {
   std::vector<Turn> turns;
+  turns.reserve(contestants.size());
   for (const Contestant& contestant : contestants) turns.push_back(contestant.turn);
   std::vector<Samples> samples = measure_interleaved(turns, options);
   for (std::size_t i = 0; i < contestants.size(); ++i) {

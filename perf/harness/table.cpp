@@ -31,8 +31,7 @@ void Table::print(std::ostream& out) const {
   line(headers_);
   out << '|';
   for (std::size_t c = 0; c < headers_.size(); ++c)
-    out << (c == 0 ? " " : " ") << std::string(widths[c] - (c == 0 ? 0 : 1), '-')
-        << (c == 0 ? " |" : ": |");
+    out << ' ' << std::string(widths[c] - (c == 0 ? 0 : 1), '-') << (c == 0 ? " |" : ": |");
   out << '\n';
   for (const auto& row : rows_) line(row);
   out << '\n';

@@ -78,10 +78,10 @@ SpmvPeer<V> spmv_of(const CsrArrays<M>& A) {
 // form.
 template <int B, class V>
 PcgPeer<V> pcg_of(const CsrArrays<V>& A) {
-  using B_ = Backend<typename BlockValue<V, B>::type>;
-  using Solver =
-      amgcl::make_solver<amgcl::relaxation::as_preconditioner<B_, amgcl::relaxation::damped_jacobi>,
-                         amgcl::solver::cg<B_>>;
+  using AmgclBackend = Backend<typename BlockValue<V, B>::type>;
+  using Solver = amgcl::make_solver<
+      amgcl::relaxation::as_preconditioner<AmgclBackend, amgcl::relaxation::damped_jacobi>,
+      amgcl::solver::cg<AmgclBackend>>;
   typename Solver::params parameters;
   parameters.solver.tol = 0;  // never met
   auto matrix = copy<B>(A);

@@ -49,7 +49,7 @@ void check_formats(const std::string& name, const KnownProblem<V>& P, SolveOptio
          {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::block_jacobi})
       for (const auto reordering : {Reordering::none, Reordering::rcm}) {
         INFO(name << " " << format.text() << " " << int(kind) << " rcm " << int(reordering));
-        Context<> ctx(name, 2);
+        ThreadedContext ctx(name, 2);
         options.format = format;
         options.preconditioner = kind;
         options.reordering = reordering;
@@ -91,7 +91,7 @@ TEST_CASE("solve with the caller's operator and preconditioner allocates nothing
   for (const std::string& name : host_backends())
     for (const Method method : methods) {
       INFO(name << " " << to_string(method));
-      Context<> ctx(name, 2);
+      ThreadedContext ctx(name, 2);
       SolveOptions options;
       options.method = method;
       options.record_history = false;
@@ -108,7 +108,7 @@ TEST_CASE("solve with the caller's operator and preconditioner allocates nothing
 
 TEST_CASE("a callback and limits make solve allocate nothing more") {
   const auto P = known_problem<double>("poisson2d:70x60");
-  Context<> ctx("auto", 2);
+  ThreadedContext ctx("auto", 2);
   SolveOptions options;
   options.record_history = false;
   options.max_seconds = 100;
@@ -123,7 +123,7 @@ TEST_CASE("a callback and limits make solve allocate nothing more") {
 
 TEST_CASE("the history costs a few allocations, not one per iteration") {
   const auto P = known_problem<double>("poisson2d:40x40");
-  Context<> ctx("auto", 2);
+  ThreadedContext ctx("auto", 2);
   Solver<double> solver(ctx);
   solver.prepare(P.A);
   const Vector<double> x = zeros<double>(P.rows());
@@ -143,7 +143,7 @@ TEST_CASE("update_values of the same index arrays allocates nothing") {
         for (const auto storage : {StoragePrecision::as_vectors, StoragePrecision::f32}) {
           INFO(format.text() << " " << int(kind) << " rcm " << int(reordering) << " f32 "
                              << int(storage));
-          Context<> ctx("auto", 2);
+          ThreadedContext ctx("auto", 2);
           SolveOptions options = options_for(Method::pcg, format, kind);
           options.reordering = reordering;
           options.storage = storage;

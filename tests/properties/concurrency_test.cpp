@@ -45,7 +45,7 @@ TEST_CASE("contexts in several threads at once give the results that each gives 
       options.method = method;
       std::vector<Vector<double>> expected[2];
       for (int i = 0; i < 2; ++i) {
-        Context<> ctx(name, 2);
+        ThreadedContext ctx(name, 2);
         expected[i] = time_steps(ctx, options, problems[i]);
         REQUIRE(!expected[i].empty());
       }
@@ -55,7 +55,7 @@ TEST_CASE("contexts in several threads at once give the results that each gives 
         --waiting;
         while (waiting > 0) std::this_thread::yield();
         for (int round = 0; round < 5; ++round) {
-          Context<> ctx(name, 2);
+          ThreadedContext ctx(name, 2);
           if (same(time_steps(ctx, options, problems[i]), expected[i])) ++matches;
         }
       };

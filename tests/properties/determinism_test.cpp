@@ -30,14 +30,14 @@ bool same(const Outcome<V>& a, const Outcome<V>& b) {
 /// The set-up is done again for each number of threads: it must not matter there either.
 template <class V>
 void check_threads(const std::string& name, const KnownProblem<V>& P, const SolveOptions& options) {
-  Context<> alone(name, 1);
+  ThreadedContext alone(name, 1);
   Solver<V> solver(alone, options);
   solver.prepare(P.A);
   const Outcome<V> expected = solve(solver, P);
   REQUIRE(expected.history.size() > 5);
   for (const int threads : {1, 2, 3}) {
     INFO(threads << " threads");
-    Context<> ctx(name, threads);
+    ThreadedContext ctx(name, threads);
     Solver<V> other(ctx, options);
     other.prepare(P.A);
     for (int run = 0; run < 2; ++run) CHECK(same(solve(other, P), expected));
@@ -80,7 +80,7 @@ TEST_CASE("a solve does not remember the one before it") {
   for (const std::string& name : host_backends())
     for (const Method method : methods) {
       INFO(name << " " << to_string(method));
-      Context<> ctx(name, 2);
+      ThreadedContext ctx(name, 2);
       SolveOptions options;
       options.method = method;
       Solver<double> solver(ctx, options);

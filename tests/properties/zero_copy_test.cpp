@@ -57,7 +57,7 @@ TEST_CASE("a solve works in the caller's arrays and writes to x alone") {
       INFO(name << " " << to_string(method));
       Arrays arrays(P);
       const Arrays before = arrays;
-      Context<> ctx(name, 2);
+      ThreadedContext ctx(name, 2);
       Solver<double> solver(ctx, options_for(method, {"csr", 1}, PreconditionerKind::jacobi));
       solver.prepare(arrays.matrix());
       const auto x = wrap(arrays.x.data(), arrays.rows());
@@ -75,7 +75,7 @@ TEST_CASE("a solver prepared with csr reads the caller's values, not a copy") {
   for (const std::string& name : host_backends()) {
     INFO(name);
     Arrays arrays(P);
-    Context<> ctx(name, 2);
+    ThreadedContext ctx(name, 2);
     Solver<double> solver(ctx, options_for(Method::pcg, {"csr", 1}, PreconditionerKind::none));
     solver.prepare(arrays.matrix());
     for (double& value : arrays.values) value *= 4;
@@ -90,7 +90,7 @@ TEST_CASE("views and layouts of the caller are shared, not copied") {
   const auto P = known_problem<double>("elasticity2d:6");
   const auto bcsr = to_bcsr(P.A, 2);
   const auto bsell = to_bsell(P.A, 2);
-  Context<> ctx("auto", 2);
+  ThreadedContext ctx("auto", 2);
   SolveOptions options;
   options.preconditioner = PreconditionerKind::none;
   const auto owners = [](const auto& view) { return view.use_count(); };

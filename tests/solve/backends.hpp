@@ -21,6 +21,13 @@ inline std::vector<std::string> host_backends(bool with_yardsticks = false) {
   return names;
 }
 
+/// A context that shares out the work of small matrices too.
+struct ThreadedContext : Context<> {
+  ThreadedContext(const std::string& backend, int threads) : Context<>(backend, threads) {
+    set_least_work(1);
+  }
+};
+
 /// Every format of the library, block formats at each size given that they take, and "auto".
 inline std::vector<FormatSpec> every_format(const std::vector<int>& block_sizes) {
   std::vector<FormatSpec> specs{FormatSpec{}};

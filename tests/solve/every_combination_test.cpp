@@ -79,7 +79,7 @@ template <class M, class V>
 void solve_all(const Backend& backend, const KnownProblem<V>& P,
                const std::vector<int>& block_sizes,
                std::span<const Preconditioning> preconditionings, Findings& findings) {
-  Context<> ctx(backend.name, 2);
+  ThreadedContext ctx(backend.name, 2);
   for (const FormatSpec& format : formats_for(P.A, block_sizes))
     for (const Preconditioning& preconditioning : preconditionings)
       for (const Method method : methods) {

@@ -40,7 +40,7 @@ TEST_CASE("matrix-free equals the matrix") {
   for (const std::string& name : host_backends(true))
     for (const Method method : methods) {
       INFO(name << " " << to_string(method));
-      Context<> ctx(name, 2);
+      ThreadedContext ctx(name, 2);
       SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::none);
       const Vector<double> x = zeros<double>(P.rows()), y = zeros<double>(P.rows());
       const SolveReport by_matrix = solve(ctx, options, P.A, P.b, x);
@@ -60,7 +60,7 @@ TEST_CASE("matrix-free equals the matrix") {
 
 TEST_CASE("matrix-free with the caller's preconditioner") {
   const auto P = known_problem<double>("wathen:7x7");
-  Context<> ctx("auto", 2);
+  ThreadedContext ctx("auto", 2);
   SolveOptions options;
   const SolveReport jacobi = solve(ctx, options, P.A, P.b, zeros<double>(P.rows()));
   options.preconditioner = PreconditionerKind::none;
@@ -85,7 +85,7 @@ TEST_CASE("reordered by RCM, x and b keep the caller's order") {
       for (const FormatSpec& format : formats_for(P.A, {2, 3}))
         for (const auto kind : {PreconditionerKind::jacobi, PreconditionerKind::block_jacobi}) {
           INFO(text << " " << name << " " << format.text() << " " << int(kind));
-          Context<> ctx(name, 2);
+          ThreadedContext ctx(name, 2);
           SolveOptions options = options_for(Method::pcg, format, kind);
           options.rtol = 1e-11;
           options.reordering = Reordering::rcm;
@@ -107,7 +107,7 @@ TEST_CASE("reordered by RCM, x and b keep the caller's order") {
 TEST_CASE("RCM keeps the blocks of the automatic layout and of the preconditioner") {
   const auto P =
       with_known_solution("elasticity3d", shuffled(generate_problem("elasticity3d:6"), 3));
-  Context<> ctx("auto", 2);
+  ThreadedContext ctx("auto", 2);
   SolveOptions options;
   options.preconditioner = PreconditionerKind::block_jacobi;
   const auto solve_in_order = [&](Reordering reordering) {
@@ -127,7 +127,7 @@ TEST_CASE("RCM keeps the blocks of the automatic layout and of the preconditione
 
 TEST_CASE("the automatic layout comes with its reasons") {
   const auto A = generate_problem("elasticity3d:4");
-  Context<> ctx("auto", 2);
+  ThreadedContext ctx("auto", 2);
   Solver<double> solver(ctx);
   CHECK(solver.advice().empty());
   solver.prepare(A);
@@ -147,7 +147,7 @@ TEST_CASE("one context serves several solvers, one solver several matrices") {
   const auto large = known_problem<double>("poisson2d:40x30");
   for (const std::string& name : host_backends()) {
     INFO(name);
-    Context<> ctx(name, 2);
+    ThreadedContext ctx(name, 2);
     Solver<double> one(ctx), two(ctx), moved(ctx);
     one.prepare(small.A);
     two.prepare(large.A);

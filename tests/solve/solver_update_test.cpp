@@ -60,7 +60,7 @@ TEST_CASE("a warm start takes fewer iterations") {
   for (const std::string& name : host_backends())
     for (const Method method : methods) {
       INFO(name << " " << to_string(method));
-      Context<> ctx(name, 2);
+      ThreadedContext ctx(name, 2);
       Solver<double> solver(ctx, options_for(method, {}, PreconditionerKind::jacobi));
       solver.prepare(P.A);
       const Vector<double> cold = zeros<double>(P.rows()), warm = copy_of(P.solution);
@@ -82,7 +82,7 @@ TEST_CASE("update_values equals a fresh solver in every layout") {
       for (const auto reordering : {Reordering::none, Reordering::rcm})
         for (const auto kind : {PreconditionerKind::jacobi, PreconditionerKind::block_jacobi}) {
           INFO(name << " " << format.text() << " rcm " << int(reordering) << " kind " << int(kind));
-          Context<> ctx(name, 2);
+          ThreadedContext ctx(name, 2);
           SolveOptions options = options_for(Method::pcg, format, kind);
           options.reordering = reordering;
           options.rtol = 1e-10;
@@ -99,7 +99,7 @@ TEST_CASE("update_values after prepare with a layout takes the layout as it is")
   const auto A = generate_problem("elasticity2d:7");
   const auto later = later_in_time(A, 2);
   const Vector<double> b = varied_vector<double>(A.rows);
-  Context<> ctx("auto", 2);
+  ThreadedContext ctx("auto", 2);
   SolveOptions options;
   options.preconditioner = PreconditionerKind::block_jacobi;
   for (const FormatSpec& format : formats_for(A, {2, 3})) {
@@ -157,7 +157,7 @@ TEST_CASE("a zero diagonal comes and goes with the values") {
   const auto A = literal_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {2, 4});
   const auto sick = literal_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {2, 0});
   const Vector<double> b = varied_vector<double>(2);
-  Context<> ctx("auto", 1);
+  ThreadedContext ctx("auto", 1);
   Solver<double> solver(ctx);
   solver.prepare(A);
   CHECK(solver.solve(b, zeros<double>(2)).converged());

@@ -19,7 +19,7 @@ void for_each_method(const Body& body) {
   for (const std::string& name : host_backends())
     for (const Method method : methods) {
       INFO(name << " " << to_string(method));
-      Context<> ctx(name, 2);
+      ThreadedContext ctx(name, 2);
       SolveOptions options;
       options.method = method;
       body(ctx, options);

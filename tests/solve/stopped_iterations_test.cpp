@@ -113,7 +113,7 @@ template <class M, class V>
 void stop_everywhere(const Backend& backend, const KnownProblem<V>& P, const FormatSpec& format,
                      PreconditionerKind kind, int block_size, Findings& findings) {
   Context<> oracle("reference");
-  Context<> ctx(backend.name, 2);
+  ThreadedContext ctx(backend.name, 2);
   const auto expected_system = system_on<M>(oracle, P.A, FormatSpec{"csr", 1}, kind, block_size);
   const auto system = system_on<M>(ctx, P.A, format, kind, block_size);
   system.require_operations();
@@ -194,7 +194,7 @@ TEST_CASE("the solver stopped at each iteration has the reference's iterate") {
     for (const Method method : methods)
       for (index_t k = 1; k <= last_stop; ++k) {
         INFO(name << " " << to_string(method) << " stopped at " << k);
-        Context<> ctx(name, 2);
+        ThreadedContext ctx(name, 2);
         const SolveOptions options = options_for(method, {}, PreconditionerKind::none);
         const auto expected = run_stopped(system, P.b, Form::plain_operations, Method::pcg, {k});
         const double tolerance = iteration_tolerance<double>(k, longest_row(P.A));
