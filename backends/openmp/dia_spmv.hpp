@@ -11,12 +11,34 @@ namespace cnc::openmp::CNC_ISA {
 
 inline constexpr index_t dia_tile = 512;
 
-/// sums[i - begin] += a[i] x[i] on [from, to).
+/// One run of stored values and the run of x that it meets.
 template <class V, class T>
-CNC_INLINE void add_diagonal(V* __restrict sums, const T* __restrict a, const V* __restrict x,
-                             index_t count) {
+struct DiagonalRun {
+  const T* a;
+  const V* x;
+};
+
+/// sums[i] += a[i] x[i] over `N` runs at once: a pass over the sums serves N diagonals.
+template <int N, class V, class T>
+CNC_INLINE void add_runs(V* __restrict sums, const DiagonalRun<V, T>* runs, index_t count) {
+  const T* __restrict a0 = runs[0].a;
+  const V* __restrict x0 = runs[0].x;
+  if constexpr (N == 1) {
 #pragma omp simd
-  for (index_t i = 0; i < count; ++i) sums[i] += static_cast<V>(a[i]) * x[i];
+    for (index_t i = 0; i < count; ++i) sums[i] += static_cast<V>(a0[i]) * x0[i];
+  } else {
+    static_assert(N == 4);
+    const T* __restrict a1 = runs[1].a;
+    const T* __restrict a2 = runs[2].a;
+    const T* __restrict a3 = runs[3].a;
+    const V* __restrict x1 = runs[1].x;
+    const V* __restrict x2 = runs[2].x;
+    const V* __restrict x3 = runs[3].x;
+#pragma omp simd
+    for (index_t i = 0; i < count; ++i)
+      sums[i] += static_cast<V>(a0[i]) * x0[i] + static_cast<V>(a1[i]) * x1[i] +
+                 static_cast<V>(a2[i]) * x2[i] + static_cast<V>(a3[i]) * x3[i];
+  }
 }
 
 /// The part of [begin, end) in which row i and column i + offset are both inside the matrix.
@@ -32,18 +54,31 @@ CNC_INLINE Range inside(const DiaOperand<T>& A, index_t offset, index_t begin, i
 template <class V, class T>
 CNC_INLINE void dia_tile_rows(const DiaOperand<T>& A, const V* x, V* sums, index_t begin,
                               index_t end) {
-  for (index_t i = 0; i < end - begin; ++i) sums[i] = V(0);
+  const index_t rows = end - begin;
+  DiagonalRun<V, T> waiting[4];  // runs over the whole tile, until there are four
+  int count = 0;
+  const auto add = [&](const T* diagonal, index_t column_shift, index_t value_shift, Range part) {
+    const DiagonalRun<V, T> run{diagonal + part.begin + value_shift, x + part.begin + column_shift};
+    if (part.end - part.begin < rows) {
+      add_runs<1>(sums + (part.begin - begin), &run, part.end - part.begin);
+      return;
+    }
+    waiting[count++] = run;
+    if (count < 4) return;
+    add_runs<4>(sums, waiting, rows);
+    count = 0;
+  };
+  for (index_t i = 0; i < rows; ++i) sums[i] = V(0);
   for (index_t d = 0; d < A.diagonals; ++d) {
     const index_t offset = A.offsets[d];
-    const T* a = A.values + static_cast<offset_t>(d) * A.rows;
-    const Range upper = inside(A, offset, begin, end);
-    add_diagonal(sums + (upper.begin - begin), a + upper.begin, x + upper.begin + offset,
-                 upper.end - upper.begin);
+    const T* diagonal = A.values + static_cast<offset_t>(d) * A.rows;
+    add(diagonal, offset, 0, inside(A, offset, begin, end));
     if (A.symmetric && offset > 0) {  // entry (i, i - offset) equals the stored (i - offset, i)
       const index_t from = begin > offset ? begin : (offset < end ? offset : end);
-      add_diagonal(sums + (from - begin), a + from - offset, x + from - offset, end - from);
+      add(diagonal, -offset, -offset, {from, end});
     }
   }
+  for (int k = 0; k < count; ++k) add_runs<1>(sums, waiting + k, rows);
 }
 
 template <class T, class V>

@@ -17,9 +17,12 @@ constexpr double short_row_efficiency = 0.7;
 constexpr double long_row_efficiency = 1.0;
 /// Sliced kernels do not care about row length; they scatter results and read a permutation.
 constexpr double sliced_efficiency = 0.9;
-/// Diagonal kernels gather nothing; the symmetric one reads each value a second time from cache.
+/// Diagonal kernels gather nothing; the symmetric one reads each value a second time from cache. With
+/// more runs of values than hardware prefetchers follow, both fall back.
 constexpr double dia_streams = 1.0;
-constexpr double dia_symmetric_streams = 0.7;
+constexpr double dia_symmetric_streams = 0.75;
+constexpr offset_t many_diagonals = 32;
+constexpr double many_diagonals_penalty = 0.6;
 /// Row lengths within a sort window are taken to spread over this many standard deviations.
 constexpr double window_spread_deviations = 6;
 
@@ -155,8 +158,12 @@ double dia_symmetric_bytes(const Structure& structure, const FormatSpec&, int va
                                    : -1;
 }
 
-double dia_efficiency(const Structure&, const FormatSpec&) { return dia_streams; }
-double dia_symmetric_efficiency(const Structure&, const FormatSpec&) { return dia_symmetric_streams; }
+double dia_efficiency(const Structure& structure, const FormatSpec&) {
+  return structure.diagonals > many_diagonals ? dia_streams * many_diagonals_penalty : dia_streams;
+}
+double dia_symmetric_efficiency(const Structure& structure, const FormatSpec& spec) {
+  return dia_symmetric_streams * dia_efficiency(structure, spec);
+}
 
 template <class T>
 Matrix<T> build_dia(const CsrMatrix<T>& A, const FormatSpec&) {

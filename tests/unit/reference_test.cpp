@@ -51,6 +51,12 @@ constexpr M block_slice_values[] = {1, 2, 0, -1, 0, 0, 5, 0,   //
                                     4, 0, 0, 0,  0, 0, 0, 0,   //
                                     6, 0, 0, 0,  0, 0, 0, 0};
 
+// The same by diagonals: column - row is -2, 0, 1 or 2.
+constexpr index_t dia_offsets[] = {-2, 0, 1, 2};
+template <class M>
+constexpr M dia_values[] = {0,  0, 1, 5, 0,  2, 0, 3, -2, 6,  //
+                            -1, 0, 0, 0, 0,  0, 0, 4, 0,  0};
+
 template <class M>
 constexpr BcsrOperand<M> csr = {5, 5, 1, csr_offsets, csr_columns, csr_values<M>};
 template <class M>
@@ -60,6 +66,9 @@ constexpr BsellOperand<M> sell = {5, 5, 1, 2, slice_offsets, slice_columns, slic
 template <class M>
 constexpr BsellOperand<M> bsell = {5, 5, 2, 2, block_slice_offsets, block_slice_columns,
                                    block_slice_rows, block_slice_values<M>};
+
+template <class M>
+constexpr DiaOperand<M> dia = {5, 5, 4, false, dia_offsets, dia_values<M>};
 
 template <class M, class V, class Operand>
 void check_products(const Operand& A) {
@@ -86,6 +95,7 @@ void check_formats() {
   check_products<M, V>(bcsr<M>);
   check_products<M, V>(sell<M>);
   check_products<M, V>(bsell<M>);
+  check_products<M, V>(dia<M>);
 }
 
 TEST_CASE("reference spmv and spmv_dot give hand-computed values") {
@@ -121,6 +131,20 @@ TEST_CASE("reference spmv of rectangular and empty matrices") {
   sliced({}, 1, {2, 0, 1, 4, empty_slice, nullptr, rows, nullptr}, nullptr, 0, y);
   CHECK(y[0] == 0);
   CHECK(y[1] == 0);
+}
+
+TEST_CASE("reference spmv of half a symmetric matrix") {
+  // [ 1 4 0 ]   diagonal 1 2 3, upper diagonal 4 5
+  // [ 4 2 5 ]
+  // [ 0 5 3 ]
+  const index_t offsets[] = {0, 1};
+  const double values[] = {1, 2, 3, 4, 5, 0};
+  const double x[] = {1, 10, 100};
+  double y[] = {nan, nan, nan};
+  reference_backend.matrix_f64.dia.spmv({}, 1, {3, 3, 2, true, offsets, values}, x, 0, y);
+  CHECK(y[0] == 41);
+  CHECK(y[1] == 524);
+  CHECK(y[2] == 350);
 }
 
 TEST_CASE("a float matrix under double vectors keeps the digits of the vectors") {
