@@ -21,6 +21,11 @@ long strings_on_the_heap(const SolveReport& report) {
   return count;
 }
 
+/// Sanitized builds count nothing: there the solves themselves are the test.
+void check_count(long found, long expected) {
+  if (allocations_are_counted) CHECK(found == expected);
+}
+
 /// Solves as often as it takes to meet every path, the first time right after prepare.
 template <class V>
 void check_solves(Solver<V>& solver, const KnownProblem<V>& P) {
@@ -30,16 +35,16 @@ void check_solves(Solver<V>& solver, const KnownProblem<V>& P) {
     const long before = allocation_count();
     const SolveReport report = solver.solve(P.b, x);
     const long after = allocation_count();
-    REQUIRE(before > 0);
+    REQUIRE((before > 0) == allocations_are_counted);
     CHECK(report.converged());
-    CHECK(after - before == strings_on_the_heap(report));
+    check_count(after - before, strings_on_the_heap(report));
   }
   const long before = allocation_count();
   const SolveReport warm = solver.solve(P.b, x);
   const SolveReport zero = solver.solve(zero_rhs, x);
   const long after = allocation_count();
   CHECK(zero.converged());
-  CHECK(after - before == strings_on_the_heap(warm) + strings_on_the_heap(zero));
+  check_count(after - before, strings_on_the_heap(warm) + strings_on_the_heap(zero));
 }
 
 template <class V>
@@ -152,6 +157,6 @@ TEST_CASE("update_values of the same index arrays allocates nothing") {
           const long before = allocation_count();
           solver.update_values(A);
           const long after = allocation_count();
-          CHECK(after == before);
+          check_count(after - before, 0);
         }
 }
