@@ -19,14 +19,12 @@ std::span<const Backend* const> backends() {
 #ifdef CNC_KOKKOS_HAS_DEVICE
       &kokkos_device_backend,
 #endif
-      &kokkos_backend,
-      &reference_backend,
+      &kokkos_backend,          &reference_backend,
 #ifdef CNC_HAVE_KOKKOS_KERNELS
       &kokkos_kernels_backend,
 #endif
 #ifdef __x86_64__
-      &openmp_avx512_backend,
-      &openmp_avx2_backend,
+      &openmp_avx512_backend,   &openmp_avx2_backend,
 #endif
       &openmp_portable_backend,
   };

@@ -64,8 +64,7 @@ void pcg_single_reduction_update(const Queue& queue, index_t n, const Preconditi
   const bool first = scalars->rz_previous == 0;
   const double beta = first ? 0.0 : scalars->rz / scalars->rz_previous;
   // p.Ap by recurrence: z.Az less what the old direction contributes.
-  const double curvature =
-      first ? scalars->pq : scalars->pq - beta * scalars->rz / scalars->alpha;
+  const double curvature = first ? scalars->pq : scalars->pq - beta * scalars->rz / scalars->alpha;
   scalars->breakdown = pcg_breakdown(scalars->rz, curvature);
   if (scalars->breakdown != PcgBreakdown::none) return;
 

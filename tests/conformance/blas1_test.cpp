@@ -5,8 +5,8 @@
 namespace cnc::testing {
 namespace {
 
-constexpr index_t lengths[] = {0,  1,  3,  7,   8,   9,   15,   16,   17,   31,  32,
-                               33, 65, 511, 512, 513, 1023, 1024, 1025, 5000};
+constexpr index_t lengths[] = {0,  1,  3,  7,   8,   9,   15,   16,   17,   31,
+                               32, 33, 65, 511, 512, 513, 1023, 1024, 1025, 5000};
 constexpr double factors[] = {0, 1, -1, 0.3};
 constexpr Alignment alignments[] = {Alignment::even, Alignment::odd};
 
@@ -34,7 +34,8 @@ template <class V>
 struct Operands {
   GuardedVector<V> x, y, actual, expected;
 
-  explicit Operands(const Setting& s) : x(s.n, s.x), y(s.n, s.y), actual(s.n, s.y), expected(s.n, s.y) {
+  explicit Operands(const Setting& s)
+      : x(s.n, s.x), y(s.n, s.y), actual(s.n, s.y), expected(s.n, s.y) {
     x.randomize(1);
     y.randomize(2);
     reset();
@@ -60,8 +61,9 @@ void check_axpy(const Backend& backend, Findings& findings, const Setting& setti
     with_both<V>(backend, setting, [&](const auto& ops, const Queue& queue, bool actual) {
       ops.axpy(queue, setting.n, V(alpha), v.x.data(), v.target(actual));
     });
-    findings.compare(difference(v.actual, v.expected, [&](index_t i) { return v.tolerance(i, alpha, 1); }),
-                     [&] { return "axpy, alpha " + std::to_string(alpha) + setting.text(); });
+    findings.compare(
+        difference(v.actual, v.expected, [&](index_t i) { return v.tolerance(i, alpha, 1); }),
+        [&] { return "axpy, alpha " + std::to_string(alpha) + setting.text(); });
   }
 }
 
@@ -70,8 +72,10 @@ void check_axpby(const Backend& backend, Findings& findings, const Setting& sett
   if (!findings.offered(vector_ops<V>(backend).axpby, "axpby")) return;
   Operands<V> v(setting);
   for (const double beta : factors) {
-    if (beta == 0) v.y.fill(GuardedVector<V>::nan());
-    else v.y.randomize(2);
+    if (beta == 0)
+      v.y.fill(GuardedVector<V>::nan());
+    else
+      v.y.randomize(2);
     for (const double alpha : factors) {
       v.reset();
       with_both<V>(backend, setting, [&](const auto& ops, const Queue& queue, bool actual) {
@@ -92,8 +96,10 @@ void check_scal(const Backend& backend, Findings& findings, const Setting& setti
   if (!findings.offered(vector_ops<V>(backend).scal, "scal")) return;
   Operands<V> v(setting);
   for (const double alpha : factors) {
-    if (alpha == 0) v.y.fill(GuardedVector<V>::nan());
-    else v.y.randomize(2);
+    if (alpha == 0)
+      v.y.fill(GuardedVector<V>::nan());
+    else
+      v.y.randomize(2);
     v.reset();
     with_both<V>(backend, setting, [&](const auto& ops, const Queue& queue, bool actual) {
       ops.scal(queue, setting.n, V(alpha), v.target(actual));
@@ -118,8 +124,9 @@ void check_multiply(const Backend& backend, Findings& findings, const Setting& s
       if (target == onto_y) ops.multiply(queue, setting.n, x, z, z);
       if (target == square) ops.multiply(queue, setting.n, z, z, z);
     });
-    findings.compare(difference(v.actual, v.expected, [](index_t) { return 0.0; }),
-                     [&] { return "multiply, aliasing " + std::to_string(target) + setting.text(); });
+    findings.compare(difference(v.actual, v.expected, [](index_t) { return 0.0; }), [&] {
+      return "multiply, aliasing " + std::to_string(target) + setting.text();
+    });
   }
 }
 
@@ -138,8 +145,9 @@ void check_dot(const Backend& backend, Findings& findings, const Setting& settin
   const TestQueue queue(setting.n, 1);
   vector_ops<V>(backend).dot(queue, setting.n, v.x.data(), v.y.data(), &serial);
   queue.finish();
-  findings.compare(unless(serial == actual && queue.walls_intact(), "other bits, or too much scratch"),
-                   [&] { return "dot with one thread" + setting.text(); });
+  findings.compare(
+      unless(serial == actual && queue.walls_intact(), "other bits, or too much scratch"),
+      [&] { return "dot with one thread" + setting.text(); });
 }
 
 template <class V>

@@ -39,9 +39,7 @@ class GuardedVector {
       data()[i] = static_cast<V>(static_cast<double>(random.next() >> 11) * 0x1p-52 - 1);
   }
   /// Copies the entries only, so that vectors of different alignment can hold the same.
-  void assign(const GuardedVector& other) {
-    std::copy(other.data(), other.data() + n_, data());
-  }
+  void assign(const GuardedVector& other) { std::copy(other.data(), other.data() + n_, data()); }
   bool walls_intact() const {
     const auto is_nan = [](V value) { return std::isnan(value); };
     return std::all_of(storage_.begin(), storage_.begin() + first_, is_nan) &&

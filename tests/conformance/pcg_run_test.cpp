@@ -47,7 +47,8 @@ PcgState<V> started(index_t n, const PreconditionerOperand<V>& M) {
 
 /// The states of the reference after 0, 1, ... most_iterations separate steps on CSR.
 template <class M, class V>
-std::vector<PcgState<V>> reference_states(const CsrMatrix<M>& A, const PreconditionerOperand<V>& P) {
+std::vector<PcgState<V>> reference_states(const CsrMatrix<M>& A,
+                                          const PreconditionerOperand<V>& P) {
   const Backend& reference = find_backend("reference");
   const VectorOps<V>& ops = vector_ops<V>(reference);
   const TestQueue queue(A.rows, 1);
@@ -55,8 +56,8 @@ std::vector<PcgState<V>> reference_states(const CsrMatrix<M>& A, const Precondit
   while (states.size() <= most_iterations) {
     PcgState<V> state = states.back();
     ops.pcg_direction(queue, A.rows, state.vectors(), &state.scalars);
-    matrix_table<M, V>(reference)
-        .bcsr.spmv_dot(queue, A.operand(), state.p.data(), state.q.data(), &state.scalars.pq);
+    matrix_table<M, V>(reference).bcsr.spmv_dot(queue, A.operand(), state.p.data(), state.q.data(),
+                                                &state.scalars.pq);
     ops.pcg_update(queue, A.rows, P, state.vectors(), &state.scalars);
     states.push_back(std::move(state));
   }
@@ -105,7 +106,8 @@ class RunCheck {
     matrix_ops(matrix_table<M, V>(backend_), A)
         .pcg_run(queue, A, P_, state.vectors(), &state.scalars, &run);
     queue.finish();
-    compare(unless(state.walls_intact() && queue.walls_intact(), "wrote outside a vector"), "memory");
+    compare(unless(state.walls_intact() && queue.walls_intact(), "wrote outside a vector"),
+            "memory");
     return run;
   }
 
@@ -120,9 +122,9 @@ class RunCheck {
       const std::string what = "limit " + std::to_string(limit);
       compare(unless(run.iterations == limit, "wrong number of iterations"), what);
       compare(unless(history.walls_intact(), "wrote outside the history"), what);
-      for (index_t k = 0; k < limit; ++k)
-        compare_rr(history[k], k + 1, what + ", history");
-      compare(unless(history[limit - 1] == state.scalars.rr, "differs from rr"), what + ", history");
+      for (index_t k = 0; k < limit; ++k) compare_rr(history[k], k + 1, what + ", history");
+      compare(unless(history[limit - 1] == state.scalars.rr, "differs from rr"),
+              what + ", history");
       compare_state(state, limit, what);
 
       if (limit % 4 != 3) continue;
@@ -143,9 +145,11 @@ class RunCheck {
   void check_target(const Operand& A) {
     for (const index_t k : {1, 3, 6}) {
       const double before = rr(k - 1), after = rr(k);
-      if (after > 0.9 * before || before < 1e-9 * rr(0)) continue;  // too close to tell, or converged
+      if (after > 0.9 * before || before < 1e-9 * rr(0))
+        continue;  // too close to tell, or converged
       PcgState<V> state = states_[0];
-      const PcgRun run = call(A, state, {100, std::sqrt(before * after), nullptr, -1}, k == 3 ? 3 : 1);
+      const PcgRun run =
+          call(A, state, {100, std::sqrt(before * after), nullptr, -1}, k == 3 ? 3 : 1);
       const std::string what = "target of iteration " + std::to_string(k);
       compare(unless(run.iterations == k, "wrong number of iterations"), what);
       compare_state(state, k, what);
@@ -155,7 +159,8 @@ class RunCheck {
   /// Limit 0, a target that is met, a breakdown that is set: no iteration, and nothing changes.
   template <class Operand>
   void check_nothing_to_do(const Operand& A) {
-    const auto check_unchanged = [&](const PcgState<V>& before, const PcgRun& limits, const char* what) {
+    const auto check_unchanged = [&](const PcgState<V>& before, const PcgRun& limits,
+                                     const char* what) {
       PcgState<V> state = before;
       const PcgRun run = call(A, state, limits, 3);
       compare(unless(run.iterations == 0, "did iterations"), what);
@@ -237,10 +242,11 @@ void check_precision(const Backend& backend, Findings& findings) {
     int block_size;
   };
   using Kind = PreconditionerKind;
-  for (const Case& c : {Case{33, Kind::none, 1}, Case{65, Kind::jacobi, 1}, Case{37, Kind::block_jacobi, 2},
-                        Case{64, Kind::block_jacobi, 3}, Case{90, Kind::block_jacobi, 5},
-                        Case{71, Kind::block_jacobi, 16}, Case{1300, Kind::jacobi, 1},
-                        Case{1301, Kind::block_jacobi, 3}, Case{1030, Kind::none, 1}})
+  for (const Case& c :
+       {Case{33, Kind::none, 1}, Case{65, Kind::jacobi, 1}, Case{37, Kind::block_jacobi, 2},
+        Case{64, Kind::block_jacobi, 3}, Case{90, Kind::block_jacobi, 5},
+        Case{71, Kind::block_jacobi, 16}, Case{1300, Kind::jacobi, 1},
+        Case{1301, Kind::block_jacobi, 3}, Case{1030, Kind::none, 1}})
     RunCheck<M, V>(backend, findings, c.n, c.kind, c.block_size).run();
 }
 
@@ -263,8 +269,9 @@ void check_tiny(const Backend& backend, Findings& findings) {
     const TestQueue queue(n, max_threads);
     ops.pcg_run(queue, A.operand(), {}, state.vectors(), &state.scalars, &run);
     queue.finish();
-    findings.compare(unless(run.iterations <= n + 1 && state.scalars.rr <= 1e-24, "did not converge"),
-                     [&] { return "pcg_run, n = " + std::to_string(n); });
+    findings.compare(
+        unless(run.iterations <= n + 1 && state.scalars.rr <= 1e-24, "did not converge"),
+        [&] { return "pcg_run, n = " + std::to_string(n); });
     matrix_table<double, double>(find_backend("reference"))
         .bcsr.spmv(queue, 1, A.operand(), state.x.data(), 0, product.data());
     findings.compare(difference(product, b, [](index_t) { return 1e-11; }),

@@ -13,7 +13,11 @@ struct PcgState {
   PcgScalars scalars;
 
   PcgState(index_t n, Alignment alignment)
-      : x(n, alignment), r(n, alignment), z(n, alignment), p(n, alignment), q(n, alignment),
+      : x(n, alignment),
+        r(n, alignment),
+        z(n, alignment),
+        p(n, alignment),
+        q(n, alignment),
         s(n, alignment) {
     x.randomize(1);
     r.randomize(2);
@@ -36,9 +40,7 @@ struct PcgState {
     p.fill(GuardedVector<V>::nan());
     s.fill(GuardedVector<V>::nan());
   }
-  PcgVectors<V> vectors() {
-    return {x.data(), r.data(), z.data(), p.data(), q.data(), s.data()};
-  }
+  PcgVectors<V> vectors() { return {x.data(), r.data(), z.data(), p.data(), q.data(), s.data()}; }
   bool walls_intact() const {
     return x.walls_intact() && r.walls_intact() && z.walls_intact() && p.walls_intact() &&
            q.walls_intact() && s.walls_intact();
@@ -67,8 +69,10 @@ class TestPreconditioner {
     for (index_t i = 0; i < inverse_.size(); ++i) {
       const bool diagonal = i % area % (block_size + 1) == 0;
       const bool upper = i % area / block_size < i % block_size;
-      if (diagonal) inverse_[i] = V(1) + inverse_[i] / 2;
-      else if (upper) inverse_[i] *= V(0.03);
+      if (diagonal)
+        inverse_[i] = V(1) + inverse_[i] / 2;
+      else if (upper)
+        inverse_[i] *= V(0.03);
     }
     make_symmetric(n);
   }
@@ -87,7 +91,8 @@ class TestPreconditioner {
     const index_t first = i / block_size_ * block_size_;
     double sum = 0;
     for (index_t j = first; j < std::min(n, first + block_size_); ++j)
-      sum += std::abs(double(inverse_[i * block_size_ + j - first])) * v[static_cast<std::size_t>(j)];
+      sum +=
+          std::abs(double(inverse_[i * block_size_ + j - first])) * v[static_cast<std::size_t>(j)];
     return sum;
   }
 
@@ -103,8 +108,10 @@ class TestPreconditioner {
         const index_t block = row / block_size_ * block_size_;
         const index_t r = row % block_size_;
         V& entry = inverse_[row * block_size_ + c];
-        if (row >= n || block + c >= n) entry = V(r == c ? 1 : 0);
-        else if (c < r) entry = inverse_[(block + c) * block_size_ + r];
+        if (row >= n || block + c >= n)
+          entry = V(r == c ? 1 : 0);
+        else if (c < r)
+          entry = inverse_[(block + c) * block_size_ + r];
       }
   }
 

@@ -71,7 +71,8 @@ struct StepTolerances {
     double rz_size = 0, rr_size = 0;
     for (index_t i = 0; i < n; ++i) {
       const bool turned = step == Step::single_reduction_update || step == Step::direction;
-      const double p_size = turned ? size(before.z[i]) + beta * size(before.p[i]) : size(before.p[i]);
+      const double p_size =
+          turned ? size(before.z[i]) + beta * size(before.p[i]) : size(before.p[i]);
       const double s_size = turned ? size(before.q[i]) + beta * size(before.s[i]) : 0;
       const double q_size = step == Step::update ? size(before.q[i]) : s_size;
       p.push_back(turned ? sum_tolerance<V>(1, p_size) : 0);
@@ -116,12 +117,19 @@ class StepCheck {
     compare(difference(actual.x, expected.x, at(tolerances.x)), what, "x");
     compare(difference(actual.r, expected.r, at(tolerances.r)), what, "r");
     // pcg_direction reads z and changes nothing but p.
-    if (step_ == Step::direction) compare(unless(actual.z.same_bits(before.z), "changed"), what, "z");
-    else compare(difference(actual.z, expected.z, at(tolerances.z)), what, "z");
-    if (step_ != Step::start) compare(difference(actual.p, expected.p, at(tolerances.p)), what, "p");
+    if (step_ == Step::direction)
+      compare(unless(actual.z.same_bits(before.z), "changed"), what, "z");
+    else
+      compare(difference(actual.z, expected.z, at(tolerances.z)), what, "z");
+    if (step_ != Step::start)
+      compare(difference(actual.p, expected.p, at(tolerances.p)), what, "p");
     if (step_ == Step::single_reduction_update)
       compare(difference(actual.s, expected.s, at(tolerances.s)), what, "s");
     compare_scalars(actual.scalars, expected.scalars, tolerances, what);
+    if (step_ != Step::direction) {
+      compare_sum(actual.scalars.rz, actual.r, actual.z, what, "rz as a sum in double");
+      compare_sum(actual.scalars.rr, actual.r, actual.r, what, "rr as a sum in double");
+    }
 
     run(backend_, step_, M_, 1 + threads_ % max_threads, again);
     compare(unless(actual.same_vectors(again) && same_scalars(actual.scalars, again.scalars),
@@ -149,12 +157,22 @@ class StepCheck {
              ", " + std::to_string(threads_) + " threads, " + what + ", " + part;
     });
   }
+  /// The sums belong to the vectors that the step wrote, to the precision of double.
+  void compare_sum(double actual, const GuardedVector<V>& a, const GuardedVector<V>& b,
+                   const std::string& what, const char* part) {
+    double sum = 0, absolute_sum = 0;
+    for (index_t i = 0; i < a.size(); ++i) {
+      sum += double(a[i]) * b[i];
+      absolute_sum += std::abs(double(a[i]) * b[i]);
+    }
+    compare(difference(actual, sum, reduction_tolerance(a.size(), absolute_sum)), what, part);
+  }
   void compare_scalars(const PcgScalars& actual, const PcgScalars& expected,
                        const StepTolerances<V>& tolerances, const std::string& what) {
-    compare(difference(actual.alpha, expected.alpha, coefficient_tolerance(expected.alpha)),
-            what, "alpha");
-    compare(difference(actual.beta, expected.beta, coefficient_tolerance(expected.beta)),
-            what, "beta");
+    compare(difference(actual.alpha, expected.alpha, coefficient_tolerance(expected.alpha)), what,
+            "alpha");
+    compare(difference(actual.beta, expected.beta, coefficient_tolerance(expected.beta)), what,
+            "beta");
     const bool sums = step_ != Step::direction;
     compare(difference(actual.rz, expected.rz, sums ? tolerances.rz : 0), what, "rz");
     compare(difference(actual.rr, expected.rr, sums ? tolerances.rr : 0), what, "rr");
@@ -233,8 +251,8 @@ void check_breakdown(const Backend& backend, Findings& findings, Step step) {
                         what + ", rz " + std::to_string(pair.rz) + ", curvature " +
                             std::to_string(pair.curvature));
     }
-    for (const PcgBreakdown breakdown :
-         {PcgBreakdown::not_positive_definite, PcgBreakdown::not_finite, PcgBreakdown::zero_curvature}) {
+    for (const PcgBreakdown breakdown : {PcgBreakdown::not_positive_definite,
+                                         PcgBreakdown::not_finite, PcgBreakdown::zero_curvature}) {
       state = good;
       state.scalars.breakdown = breakdown;
       check.breaks_down(state, breakdown, what + ", already broken down");
@@ -262,12 +280,12 @@ void check_precondition(const Backend& backend, Findings& findings) {
               .precondition(queue, n, M.operand(), r.data(), expected.data());
           std::vector<double> sizes;
           for (index_t i = 0; i < n; ++i) sizes.push_back(std::abs(double(r[i])));
-          findings.compare(difference(z, expected,
-                                      [&](index_t i) {
-                                        return sum_tolerance<V>(M.block_size(),
-                                                                M.absolute_product(sizes, n, i));
-                                      }),
-                           [&] { return "precondition, " + M.name() + ", n = " + std::to_string(n); });
+          findings.compare(
+              difference(z, expected,
+                         [&](index_t i) {
+                           return sum_tolerance<V>(M.block_size(), M.absolute_product(sizes, n, i));
+                         }),
+              [&] { return "precondition, " + M.name() + ", n = " + std::to_string(n); });
         }
 }
 

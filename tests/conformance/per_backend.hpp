@@ -55,7 +55,8 @@ template <BackendTest test, std::size_t index>
 void run_on_backend() {
   const Backend& backend = *backends()[index];
   const Availability availability = backend.availability();
-  if (!availability.usable) CNC_SKIP((std::string(backend.name) + ": " + availability.detail).c_str());
+  if (!availability.usable)
+    CNC_SKIP((std::string(backend.name) + ": " + availability.detail).c_str());
   if (backend.memory != MemorySpace::host)
     CNC_SKIP("works in device memory, which these operands are not in");
   Findings findings;
@@ -140,7 +141,8 @@ std::string difference(const GuardedVector<V>& actual, const GuardedVector<V>& e
                        const Tolerance& tolerance) {
   for (index_t i = 0; i < expected.size(); ++i)
     if (!agrees(actual[i], expected[i], tolerance(i)))
-      return "entry " + std::to_string(i) + " is " + difference(actual[i], expected[i], tolerance(i));
+      return "entry " + std::to_string(i) + " is " +
+             difference(actual[i], expected[i], tolerance(i));
   return actual.walls_intact() ? "" : "wrote outside the vector";
 }
 
@@ -149,7 +151,6 @@ inline std::string unless(bool condition, const char* text) { return condition ?
 }  // namespace cnc::testing
 
 /// Runs `function(const Backend&, Findings&)` as one test case per backend.
-#define CNC_CONFORMANCE_TEST(what, function)                            \
-  [[maybe_unused]] static const bool function##_registered =            \
-      cnc::testing::register_on_backends<function>(what,                \
-                                                   std::make_index_sequence<32>())
+#define CNC_CONFORMANCE_TEST(what, function)                 \
+  [[maybe_unused]] static const bool function##_registered = \
+      cnc::testing::register_on_backends<function>(what, std::make_index_sequence<32>())

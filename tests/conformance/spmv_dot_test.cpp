@@ -10,6 +10,7 @@ template <class V>
 struct Result {
   GuardedVector<V> y;
   double dot = std::numeric_limits<double>::quiet_NaN();
+  bool stayed_inside = true;  ///< used no more scratch than there is
 };
 
 template <class M, class V, class Operand>
@@ -19,6 +20,7 @@ Result<V> run(const Backend& backend, const Operand& A, const GuardedVector<V>& 
   matrix_ops(matrix_table<M, V>(backend), A)
       .spmv_dot(queue, A, x.data(), result.y.data(), &result.dot);
   queue.finish();
+  result.stayed_inside = queue.walls_intact();
   return result;
 }
 
@@ -52,13 +54,15 @@ void check_matrix(const Backend& backend, Findings& findings, const NamedMatrix<
   int turn = 0;  // two and three threads by turns
   const auto check = [&](const Layout<M>& layout, const auto& operand) {
     const auto label = [&] {
-      return "spmv_dot " + std::string(Precision<M, V>::name()) + " " + layout.name + ", " + matrix.name;
+      return "spmv_dot " + std::string(Precision<M, V>::name()) + " " + layout.name + ", " +
+             matrix.name;
     };
     const auto& ops = matrix_ops(matrix_table<M, V>(backend), operand);
     if (!findings.offered(ops.spmv_dot, "spmv_dot of " + layout.format)) return;
     const Result<V> serial = run<M>(backend, operand, x, 1);
     findings.compare(difference(serial.y, expected.y, y_tolerance), label);
     findings.compare(difference(serial.dot, expected.dot, tolerances.dot), label);
+    findings.compare(unless(serial.stayed_inside, "used more scratch than there is"), label);
     for (const int threads : {1, 2 + turn++ % 2}) {
       const Result<V> again = run<M>(backend, operand, x, threads);
       findings.compare(unless(again.y.same_bits(serial.y) && again.dot == serial.dot,

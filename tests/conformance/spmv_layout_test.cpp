@@ -26,13 +26,12 @@ void check_product(const Backend& backend, Findings& findings, const std::string
     queue.finish();
     for (index_t i = 0; i < csr.rows; ++i)
       if (skip_row(i)) y[i] = expected[i];
-    findings.compare(
-        difference(y, expected,
-                   [&](index_t i) {
-                     const RowWeight& weight = weights[static_cast<std::size_t>(i)];
-                     return sum_tolerance<V>(weight.length, weight.absolute_sum);
-                   }),
-        [&] { return name + " " + Precision<M, V>::name(); });
+    findings.compare(difference(y, expected,
+                                [&](index_t i) {
+                                  const RowWeight& weight = weights[static_cast<std::size_t>(i)];
+                                  return sum_tolerance<V>(weight.length, weight.absolute_sum);
+                                }),
+                     [&] { return name + " " + Precision<M, V>::name(); });
   }
 }
 

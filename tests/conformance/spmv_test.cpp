@@ -26,7 +26,8 @@ struct Product {
     if (beta == 0) before.fill(GuardedVector<V>::nan());
     expected.assign(before);
     const auto& table = matrix_table<M, V>(find_backend("reference"));
-    table.bcsr.spmv(TestQueue(A.rows, 1), V(alpha), A.operand(), x.data(), V(beta), expected.data());
+    table.bcsr.spmv(TestQueue(A.rows, 1), V(alpha), A.operand(), x.data(), V(beta),
+                    expected.data());
   }
   double tolerance(const RowWeight& weight, index_t row) const {
     const double old = beta == 0 ? 0 : std::abs(beta * before[row]);
@@ -69,9 +70,10 @@ class SpmvCheck {
   void check(const Layout<M>& layout, const SparseMatrix& A, const Product<M, V>& product, bool odd,
              int threads) {
     const auto label = [&] {
-      return "spmv " + std::string(Precision<M, V>::name()) + " " + layout.name + ", " + matrix_.name +
-             ", alpha " + std::to_string(product.alpha) + ", beta " + std::to_string(product.beta) +
-             ", " + std::to_string(threads) + " threads" + (odd ? ", odd alignment" : "");
+      return "spmv " + std::string(Precision<M, V>::name()) + " " + layout.name + ", " +
+             matrix_.name + ", alpha " + std::to_string(product.alpha) + ", beta " +
+             std::to_string(product.beta) + ", " + std::to_string(threads) + " threads" +
+             (odd ? ", odd alignment" : "");
     };
     const auto operand = A.operand();
     const auto spmv = matrix_ops(matrix_table<M, V>(backend_), operand).spmv;
@@ -85,9 +87,12 @@ class SpmvCheck {
       return findings_.not_offered("spmv of " + layout.name);
     }
     queue.finish();
-    findings_.compare(difference(y, product.expected, [&](index_t row) {
-      return product.tolerance(weights_[static_cast<std::size_t>(row)], row);
-    }), label);
+    findings_.compare(difference(y, product.expected,
+                                 [&](index_t row) {
+                                   return product.tolerance(weights_[static_cast<std::size_t>(row)],
+                                                            row);
+                                 }),
+                      label);
   }
 
   const Backend& backend_;

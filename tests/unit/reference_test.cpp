@@ -30,8 +30,8 @@ constexpr M csr_values[] = {2, -1, 1, 3, 4, 5, -2, 6};
 constexpr index_t block_offsets[] = {0, 1, 4, 5};
 constexpr index_t block_columns[] = {0, 0, 1, 2, 2};
 template <class M>
-constexpr M block_values[] = {2, -1, 0, 0,    //
-                              1, 0,  0, 5,  3, 0, 0, -2,  4, 0, 0, 0,  //
+constexpr M block_values[] = {2, -1, 0, 0,                           //
+                              1, 0,  0, 5, 3, 0, 0, -2, 4, 0, 0, 0,  //
                               6, 0,  0, 0};
 
 // The same in slices of two rows, sorted by length: rows 2 0 | 3 4 | 1 and a padding lane.
@@ -46,26 +46,27 @@ constexpr offset_t block_slice_offsets[] = {0, 6, 8};
 constexpr index_t block_slice_columns[] = {0, 0, 1, 0, 2, 0, 2, 0};
 constexpr index_t block_slice_rows[] = {1, 0, 2, -1};
 template <class M>
-constexpr M block_slice_values[] = {1, 2, 0, -1, 0, 0, 5, 0,   //
+constexpr M block_slice_values[] = {1, 2, 0, -1, 0, 0, 5,  0,  //
                                     3, 0, 0, 0,  0, 0, -2, 0,  //
-                                    4, 0, 0, 0,  0, 0, 0, 0,   //
-                                    6, 0, 0, 0,  0, 0, 0, 0};
+                                    4, 0, 0, 0,  0, 0, 0,  0,  //
+                                    6, 0, 0, 0,  0, 0, 0,  0};
 
 // The same by diagonals: column - row is -2, 0, 1 or 2.
 constexpr index_t dia_offsets[] = {-2, 0, 1, 2};
 template <class M>
-constexpr M dia_values[] = {0,  0, 1, 5, 0,  2, 0, 3, -2, 6,  //
-                            -1, 0, 0, 0, 0,  0, 0, 4, 0,  0};
+constexpr M dia_values[] = {0,  0, 1, 5, 0, 2, 0, 3, -2, 6,  //
+                            -1, 0, 0, 0, 0, 0, 0, 4, 0,  0};
 
 template <class M>
 constexpr BcsrOperand<M> csr = {5, 5, 1, csr_offsets, csr_columns, csr_values<M>};
 template <class M>
 constexpr BcsrOperand<M> bcsr = {5, 5, 2, block_offsets, block_columns, block_values<M>};
 template <class M>
-constexpr BsellOperand<M> sell = {5, 5, 1, 2, slice_offsets, slice_columns, slice_rows, slice_values<M>};
+constexpr BsellOperand<M> sell = {
+    5, 5, 1, 2, slice_offsets, slice_columns, slice_rows, slice_values<M>};
 template <class M>
-constexpr BsellOperand<M> bsell = {5, 5, 2, 2, block_slice_offsets, block_slice_columns,
-                                   block_slice_rows, block_slice_values<M>};
+constexpr BsellOperand<M> bsell = {
+    5, 5, 2, 2, block_slice_offsets, block_slice_columns, block_slice_rows, block_slice_values<M>};
 
 template <class M>
 constexpr DiaOperand<M> dia = {5, 5, 4, false, dia_offsets, dia_values<M>};
@@ -227,7 +228,8 @@ struct TwoByTwo {
 constexpr index_t diagonal_offsets[] = {0, 1, 2};
 constexpr index_t diagonal_columns[] = {0, 1};
 constexpr double diagonal_values[] = {1, 3};
-constexpr BcsrOperand<double> diagonal = {2, 2, 1, diagonal_offsets, diagonal_columns, diagonal_values};
+constexpr BcsrOperand<double> diagonal = {
+    2, 2, 1, diagonal_offsets, diagonal_columns, diagonal_values};
 
 TEST_CASE("reference pcg steps give hand-computed values") {
   const VectorOps<double>& ops = reference_backend.vector_f64;
@@ -308,7 +310,8 @@ TEST_CASE("a reference run stops at the limit, the target or the breakdown") {
   A.values = negative;
   reference_backend.vector_f64.pcg_start({}, 2, {}, indefinite.vectors(), &indefinite.scalars);
   PcgRun run{5, 0, nullptr, 0};
-  reference_backend.matrix_f64.bcsr.pcg_run({}, A, {}, indefinite.vectors(), &indefinite.scalars, &run);
+  reference_backend.matrix_f64.bcsr.pcg_run({}, A, {}, indefinite.vectors(), &indefinite.scalars,
+                                            &run);
   CHECK(run.iterations == 0);
   CHECK(indefinite.scalars.breakdown == PcgBreakdown::not_positive_definite);
   CHECK(indefinite.x == std::vector<double>{0, 0});
