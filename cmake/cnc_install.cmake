@@ -46,6 +46,9 @@ install(FILES
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
+if(TARGET cnc_cli)
+  install(TARGETS cnc_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
 if(TARGET cnc_cli AND BUILD_SHARED_LIBS)
   # The command line finds its library wherever the tree is moved.
   file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
