@@ -23,12 +23,14 @@ struct Backend {
   /// A variant forces one instruction set of another backend; listed on request.
   bool variant = false;
   Availability (*availability)() = nullptr;
+  /// Device backends: bytes free on a device, for messages about memory; null on the host.
+  double (*free_bytes)(int device) = nullptr;
 
-  VectorOps<float> vector_f32;
-  VectorOps<double> vector_f64;
-  MatrixTable<float, float> matrix_f32;
-  MatrixTable<double, double> matrix_f64;
-  MatrixTable<float, double> matrix_f32_f64;  ///< float matrix under double vectors
+  VectorOps<float> vector_f32 = {};
+  VectorOps<double> vector_f64 = {};
+  MatrixTable<float, float> matrix_f32 = {};
+  MatrixTable<double, double> matrix_f64 = {};
+  MatrixTable<float, double> matrix_f32_f64 = {};  ///< float matrix under double vectors
 };
 
 template <class V>
@@ -42,7 +44,8 @@ constexpr const VectorOps<V>& vector_ops(const Backend& backend) {
 
 template <class M, class V>
 constexpr const MatrixTable<M, V>& matrix_table(const Backend& backend) {
-  static_assert(sizeof(M) <= sizeof(V), "matrix storage may be narrower than the vectors, not wider");
+  static_assert(sizeof(M) <= sizeof(V),
+                "matrix storage may be narrower than the vectors, not wider");
   if constexpr (std::is_same_v<V, float>)
     return backend.matrix_f32;
   else if constexpr (std::is_same_v<M, double>)

@@ -31,8 +31,8 @@ template <class T>
 constexpr Cost spmv(const BsellOperand<T>& A, offset_t slots, offset_t nonzeros, int vector_bytes) {
   const double b2 = double(A.block_size) * A.block_size;
   return {double(slots) * (b2 * sizeof(T) + sizeof(index_t)) +
-              (double(A.slices()) + 1) * sizeof(offset_t) + double(A.block_rows()) * sizeof(index_t) +
-              (double(A.rows) + A.cols) * vector_bytes,
+              (double(A.slices()) + 1) * sizeof(offset_t) +
+              double(A.block_rows()) * sizeof(index_t) + (double(A.rows) + A.cols) * vector_bytes,
           2.0 * double(nonzeros)};
 }
 
@@ -55,6 +55,9 @@ constexpr Cost vectors(index_t n, double passes, double flops_per_row, int vecto
 inline constexpr double pcg_passes = 11;
 /// Chronopoulos-Gear, fused: read z, q, p, s, x, r, 1/diag; write p, s, x, r, z.
 inline constexpr double pcg_single_reduction_passes = 12;
+/// Either of them resident on a device: x, r, z, q and s stay on chip; only the direction crosses the
+/// grid through memory: the old one is read, the new one written and read where it is used.
+inline constexpr double pcg_resident_passes = 3;
 /// Classic from plain operations: p.q 2, axpby 3, two axpy 6, M^-1 r 3, r.z 2, r.r 1.
 inline constexpr double pcg_plain_passes = 17;
 

@@ -23,9 +23,11 @@ struct BcsrOperand {
   const index_t* row_offsets = nullptr;  ///< [block_rows + 1]
   const index_t* columns = nullptr;      ///< [blocks]
   const T* values = nullptr;             ///< [blocks b^2]
+  index_t blocks = 0;  ///< row_offsets[block_rows], known to the host: what launches go by
 
   constexpr index_t block_rows() const { return ceil_div(rows, block_size); }
   constexpr index_t block_cols() const { return ceil_div(cols, block_size); }
+  bool operator==(const BcsrOperand&) const = default;
 };
 
 /// Sliced BCSR with sorted rows: `slice_height` block rows side by side, one per SIMD lane or thread
@@ -45,14 +47,16 @@ struct BsellOperand {
   index_t rows = 0;  ///< scalars
   index_t cols = 0;  ///< scalars
   int block_size = 1;
-  int slice_height = 1;                       ///< C, block rows per slice
-  const offset_t* slice_offsets = nullptr;    ///< [slices + 1], in slots
-  const index_t* columns = nullptr;           ///< [slots]
-  const index_t* row_permutation = nullptr;   ///< [slices C]
-  const T* values = nullptr;                  ///< [slots b^2]
+  int slice_height = 1;                      ///< C, block rows per slice
+  const offset_t* slice_offsets = nullptr;   ///< [slices + 1], in slots
+  const index_t* columns = nullptr;          ///< [slots]
+  const index_t* row_permutation = nullptr;  ///< [slices C]
+  const T* values = nullptr;                 ///< [slots b^2]
+  offset_t slots = 0;  ///< slice_offsets[slices], known to the host: what launches go by
 
   constexpr index_t block_rows() const { return ceil_div(rows, block_size); }
   constexpr index_t slices() const { return ceil_div(block_rows(), slice_height); }
+  bool operator==(const BsellOperand&) const = default;
 };
 
 /// Diagonals, for matrices of structured grids. Row i of diagonal d holds the entry in column
@@ -68,6 +72,7 @@ struct DiaOperand {
   bool symmetric = false;
   const index_t* offsets = nullptr;  ///< [diagonals], ascending: column - row
   const T* values = nullptr;         ///< [diagonals rows]
+  bool operator==(const DiaOperand&) const = default;
 };
 
 }  // namespace cnc

@@ -4,6 +4,8 @@
 #include <contract/pcg.hpp>
 #include <contract/queue.hpp>
 
+#include <memory>
+
 namespace cnc {
 
 // A backend is a constant table of function pointers. An empty entry means "not offered".
@@ -32,8 +34,8 @@ struct VectorOps {
                        V* z) = nullptr;
 
   /// Start: z := M^-1 r; rz := r.z; rr := r.r; rz_previous := 0; alpha, beta := 0; breakdown cleared.
-  void (*pcg_start)(const Queue&, index_t n, const PreconditionerOperand<V>& M, const PcgVectors<V>&,
-                    PcgScalars*) = nullptr;
+  void (*pcg_start)(const Queue&, index_t n, const PreconditionerOperand<V>& M,
+                    const PcgVectors<V>&, PcgScalars*) = nullptr;
   /// Classic direction: beta := rz / rz_previous (0 when rz_previous == 0); p := z + beta p.
   /// With rz_previous == 0 the old p is not read.
   void (*pcg_direction)(const Queue&, index_t n, const PcgVectors<V>&, PcgScalars*) = nullptr;
@@ -58,19 +60,24 @@ struct MatrixOps {
   void (*spmv)(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y) = nullptr;
   /// y := A x and *result := x . y; A is square
   void (*spmv_dot)(const Queue&, const Operand& A, const V* x, V* y, double* result) = nullptr;
-  /// Many classic iterations in one call: repeats direction, q := A p with pq, update until the run's
-  /// target or limit is met or a breakdown is set. Same values as the separate steps within rounding.
-  /// On return r, p, x and the scalars are those of the last iteration; z may be stale.
+  /// Many iterations in one call: repeats direction, q := A p with pq, update (or the Chronopoulos-Gear
+  /// steps) until the run's target or limit is met, a breakdown is set, or r . r is no number. Same
+  /// values as the separate steps within rounding. Returns when the iterations are done; then r, p, x
+  /// and the scalars are those of the last one; z, q and s may be stale (s is kept for Chronopoulos-Gear).
+  /// Without pcg_plan a backend runs the classic recurrences only, whatever the run says.
+  /// Errors   UnsupportedOperation (a form that this backend or matrix has not).
   void (*pcg_run)(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
                   const PcgVectors<V>&, PcgScalars*, PcgRun*) = nullptr;
+  /// Sets up for runs with this matrix; null when there is nothing to set up.
+  std::unique_ptr<PcgPlan> (*pcg_plan)(const Queue&, const Operand& A) = nullptr;
 };
 
 /// Everything that a backend offers for matrices stored in M under vectors of V. One line per format.
 template <class M, class V>
 struct MatrixTable {
-  MatrixOps<BcsrOperand<M>, V> bcsr;
-  MatrixOps<BsellOperand<M>, V> bsell;
-  MatrixOps<DiaOperand<M>, V> dia;
+  MatrixOps<BcsrOperand<M>, V> bcsr = {};
+  MatrixOps<BsellOperand<M>, V> bsell = {};
+  MatrixOps<DiaOperand<M>, V> dia = {};
 };
 
 template <class M, class V>

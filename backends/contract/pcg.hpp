@@ -14,6 +14,7 @@ struct PreconditionerOperand {
   PreconditionerKind kind = PreconditionerKind::none;
   int block_size = 1;
   const V* inverse = nullptr;
+  bool operator==(const PreconditionerOperand&) const = default;
 };
 
 /// Why an iteration cannot go on. Set by the fused steps in the backend's memory space.
@@ -28,8 +29,8 @@ enum class PcgBreakdown : std::int32_t {
 /// curvature. Shared so that all backends break down on the same iteration for the same reason.
 constexpr PcgBreakdown pcg_breakdown(double numerator, double denominator) {
   const double limit = 1.7976931348623157e308;
-  const bool finite = numerator >= -limit && numerator <= limit && denominator >= -limit &&
-                      denominator <= limit;
+  const bool finite =
+      numerator >= -limit && numerator <= limit && denominator >= -limit && denominator <= limit;
   if (!finite) return PcgBreakdown::not_finite;
   if (numerator < 0 || denominator < 0) return PcgBreakdown::not_positive_definite;
   if (numerator == 0 || denominator == 0) return PcgBreakdown::zero_curvature;
@@ -49,7 +50,7 @@ struct PcgScalars {
 };
 
 /// Vectors of one PCG solve, all [n] in the backend's memory space, none overlapping.
-/// `s` is used by Chronopoulos-Gear only.
+/// `s` is used by Chronopoulos-Gear and by runs of a device backend, which keep two p.
 template <class V>
 struct PcgVectors {
   V* x = nullptr;
@@ -58,14 +59,38 @@ struct PcgVectors {
   V* p = nullptr;
   V* q = nullptr;
   V* s = nullptr;
+  bool operator==(const PcgVectors&) const = default;
 };
 
-/// Limits and log of a run of many iterations inside one backend call.
+/// How a device backend does a run of many iterations. Host backends have one way and ignore it.
+enum class PcgForm {
+  automatic,  ///< whatever is fastest for this size and matrix
+  streamed,   ///< kernels enqueued one after the other, scalars and the stop test on the device
+  graph,      ///< the same kernels, replayed as a graph of many iterations
+  resident,  ///< one persistent launch, vectors on chip, a barrier across the grid for each reduction
+};
+
+/// What a backend sets up once for the runs of one solver, so that a run allocates nothing: captured
+/// graphs, barrier slots, pinned memory. Opaque; a plan made for other operands adapts by itself.
+struct PcgPlan {
+  virtual ~PcgPlan() = default;
+};
+
+/// Limits, log and outcome of a run of many iterations inside one backend call.
 struct PcgRun {
-  index_t max_iterations = 0;  ///< iterations to do at most
-  double rr_target = 0;        ///< stop once r . r <= rr_target
-  double* history = nullptr;   ///< [max_iterations] r . r after each iteration, host memory; may be null
-  index_t iterations = 0;      ///< out: iterations done
+  PcgForm form = PcgForm::automatic;
+  bool single_reduction = false;  ///< Chronopoulos-Gear instead of the classic recurrences
+  index_t max_iterations = 0;     ///< iterations to do at most
+  double rr_target = 0;           ///< stop once r . r <= rr_target
+  /// [max_iterations] r . r after each iteration, in memory that host and backend both reach; may be null
+  double* history = nullptr;
+  PcgPlan* plan = nullptr;  ///< what pcg_plan returned, null where the table has no pcg_plan
+
+  index_t iterations = 0;             ///< out: iterations done
+  PcgScalars scalars;                 ///< out: the scalars after the last one, on the host
+  PcgForm used = PcgForm::automatic;  ///< out: the form taken (automatic: the host's only one)
+  offset_t launches = 1;              ///< out: kernels launched, those inside a graph included
+  offset_t synchronisations = 0;      ///< out: times the host waited
 };
 
 }  // namespace cnc

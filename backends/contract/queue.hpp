@@ -10,17 +10,30 @@ inline constexpr index_t reduction_block = 512;
 
 /// Partial sums that reductions over n rows may need at one time: the matrix's, in groups of at least
 /// reduction_block / 2 rows, and two of the vectors', in groups of at least reduction_block - 15 rows.
-constexpr index_t reduction_slots(index_t n) { return 5 * (ceil_div(n, reduction_block) + 1); }
+/// Never fewer than least_reduction_slots: a device's grid does not shrink with n.
+inline constexpr index_t least_reduction_slots = 16384;
+constexpr index_t reduction_slots(index_t n) {
+  const index_t slots = 5 * (ceil_div(n, reduction_block) + 1);
+  return slots < least_reduction_slots ? least_reduction_slots : slots;
+}
+
+/// Counters with which the thread blocks of a device find out who finishes last.
+inline constexpr int ticket_slots = 16;
 
 /// Where and with what an operation runs: what a Context hands to a backend on every call.
 struct Queue {
   void* stream = nullptr;                 ///< native stream of a device backend; null on the host
   const void* execution_space = nullptr;  ///< the context's Kokkos execution-space instance
+  int device = 0;                         ///< device backends: number of the device of the stream
   int threads = 1;                        ///< host backends: threads to use at most, at least 1
   /// Host backends: scalars that a thread must have to itself before it is woken. Below that, waking it
   /// and waiting for it costs more than its work, and far more on a processor busy with something else.
   double least_work = 16384;
-  double* partials = nullptr;             ///< [reduction_slots(n)] scratch in the backend's memory space
+  double* partials = nullptr;  ///< [reduction_slots(n)] scratch in the backend's memory space
+  /// [ticket_slots] in the backend's memory space; zero between operations. Device backends only.
+  std::uint32_t* tickets = nullptr;
+  /// Device backends: threads per block instead of the tuning table's (0), to repeat a tuning.
+  int block_threads = 0;
 };
 
 }  // namespace cnc

@@ -91,14 +91,14 @@ void pcg_run(const Queue& queue, const Operand& A, const PreconditionerOperand<V
   run->iterations = 0;
   PcgScalars result = *scalars;
 
-#pragma omp parallel num_threads(threads_for<V>(queue, A))
+#pragma omp parallel num_threads(threads_for <V>(queue, A))
   {
     const Range units = share_of<V>(A, omp_get_thread_num(), omp_get_num_threads());
     const Range rows = vector_share<V>(A, units, unit);
     const bool first_thread = omp_get_thread_num() == 0;
     PcgScalars s = *scalars;  // every thread keeps its own copy, all the same
     index_t iteration = 0;
-    while (iteration < run->max_iterations && s.rr > run->rr_target &&
+    while (iteration < run->max_iterations && !(s.rr <= run->rr_target) &&
            s.breakdown == PcgBreakdown::none) {
       s.beta = direction_coefficient(s);
       direction_range(M, v, static_cast<V>(s.beta), rows.begin, rows.end);
@@ -125,7 +125,7 @@ void pcg_run(const Queue& queue, const Operand& A, const PreconditionerOperand<V
       run->iterations = iteration;
     }
   }
-  *scalars = result;
+  *scalars = run->scalars = result;
 }
 
 }  // namespace cnc::openmp::CNC_ISA

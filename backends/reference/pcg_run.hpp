@@ -11,16 +11,17 @@ template <class Operand, class V>
 void pcg_run(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
              const PcgVectors<V>& v, PcgScalars* scalars, PcgRun* run) {
   run->iterations = 0;
-  if (scalars->breakdown != PcgBreakdown::none) return;
   // Written as a negation so that a NaN in r.r runs into the update, which names it.
-  while (run->iterations < run->max_iterations && !(scalars->rr <= run->rr_target)) {
+  while (scalars->breakdown == PcgBreakdown::none && run->iterations < run->max_iterations &&
+         !(scalars->rr <= run->rr_target)) {
     pcg_direction(queue, A.rows, v, scalars);
     spmv_dot(queue, A, v.p, v.q, &scalars->pq);
     pcg_update(queue, A.rows, M, v, scalars);
-    if (scalars->breakdown != PcgBreakdown::none) return;
+    if (scalars->breakdown != PcgBreakdown::none) break;
     if (run->history != nullptr) run->history[run->iterations] = scalars->rr;
     ++run->iterations;
   }
+  run->scalars = *scalars;
 }
 
 }  // namespace cnc::reference

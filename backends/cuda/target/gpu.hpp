@@ -1,0 +1,118 @@
+#pragma once
+
+#include <contract/types.hpp>
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+
+// What the shared kernels of backends/gpu need of a device, for NVIDIA GPUs. Every target has a header
+// of this name with the same functions; kernels find theirs by include path.
+
+/// Each target's kernels live in an inline namespace of their own, so that one process can hold several.
+#define CNC_GPU_TARGET cuda_target
+/// A kernel that is launched with at most `threads` threads per block.
+#define CNC_GPU_KERNEL(threads) __global__ void __launch_bounds__(threads)
+/// The same, with registers rationed so that a processor holds at least `resident` threads of it.
+#define CNC_GPU_DENSE_KERNEL(threads, resident) \
+  __global__ void __launch_bounds__(threads, (resident) / (threads))
+#define CNC_GPU_DEVICE __device__ __forceinline__
+#define CNC_GPU_SHARED __shared__
+#define CNC_GPU_UNROLL _Pragma("unroll")
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// Waves have 32 lanes on every NVIDIA GPU.
+inline constexpr int native_wave = 32;
+
+CNC_GPU_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
+CNC_GPU_DEVICE int block_threads() { return static_cast<int>(blockDim.x); }
+CNC_GPU_DEVICE index_t block_index() { return static_cast<index_t>(blockIdx.x); }
+CNC_GPU_DEVICE index_t grid_blocks() { return static_cast<index_t>(gridDim.x); }
+
+/// All threads of the block meet; what they wrote to memory before is seen by all of them after.
+CNC_GPU_DEVICE void block_barrier() { __syncthreads(); }
+
+/// The lanes of a wave meet; what they wrote to memory before is seen by all of them after.
+template <int wave>
+CNC_GPU_DEVICE void wave_barrier() {
+  __syncwarp();
+}
+
+/// The value of the lane `delta` further up; undefined where that is beyond the wave. Collective.
+template <int wave, class T>
+CNC_GPU_DEVICE T shuffle_down(T value, int delta) {
+  return __shfl_down_sync(0xffffffffu, value, static_cast<unsigned>(delta));
+}
+/// The value of lane (own lane xor mask). Collective.
+template <int wave, class T>
+CNC_GPU_DEVICE T shuffle_xor(T value, int mask) {
+  return __shfl_xor_sync(0xffffffffu, value, mask);
+}
+
+/// The block's dynamic shared memory, aligned to 16 bytes.
+template <class T>
+CNC_GPU_DEVICE T* dynamic_shared() {
+  extern __shared__ float4 cnc_dynamic_shared[];
+  return reinterpret_cast<T*>(cnc_dynamic_shared);
+}
+
+/// Reads memory that no thread writes during the kernel and that is likely to be read again soon.
+template <class T>
+CNC_GPU_DEVICE T load_cached(const T* from) {
+  return __ldg(from);
+}
+
+/// Reads memory that no thread writes during the kernel and this thread reads once: it takes no place
+/// in the first-level cache. T has 4, 8 or 16 bytes and its natural alignment.
+template <class T>
+CNC_GPU_DEVICE T load_once(const T* from) {
+  T value;
+  if constexpr (sizeof(T) == 4) {
+    unsigned a;
+    asm volatile("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(a) : "l"(from));
+    memcpy(&value, &a, sizeof value);
+  } else if constexpr (sizeof(T) == 8) {
+    unsigned long long a;
+    asm volatile("ld.global.nc.L1::no_allocate.b64 %0, [%1];" : "=l"(a) : "l"(from));
+    memcpy(&value, &a, sizeof value);
+  } else {
+    static_assert(sizeof(T) == 16);
+    unsigned long long a[2];
+    asm volatile("ld.global.nc.L1::no_allocate.v2.b64 {%0, %1}, [%2];"
+                 : "=l"(a[0]), "=l"(a[1])
+                 : "l"(from));
+    memcpy(&value, a, sizeof value);
+  }
+  return value;
+}
+
+/// Adds one to a counter that all blocks share and returns what it was; what this thread wrote before is
+/// seen by whoever reads the higher count.
+CNC_GPU_DEVICE std::uint32_t take_ticket(std::uint32_t* counter) {
+  __threadfence();
+  const std::uint32_t ticket = atomicAdd(counter, 1u);
+  __threadfence();
+  return ticket;
+}
+
+/// Adds to a counter that blocks meet at: whoever sees the higher count with load_acquire also sees what this
+/// thread, and those that it met at a block barrier before, wrote to memory.
+CNC_GPU_DEVICE void add_release(std::uint32_t* counter, std::uint32_t value) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(counter), "r"(value) : "memory");
+}
+CNC_GPU_DEVICE std::uint32_t load_acquire(const std::uint32_t* counter) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+  return value;
+}
+/// Reads what another block has written during this kernel, past this processor's own cache.
+CNC_GPU_DEVICE double load_remote(const double* from) {
+  double value;
+  asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(from) : "memory");
+  return value;
+}
+/// Called in polling loops.
+CNC_GPU_DEVICE void pause() {}
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <gpu/rows.hpp>
+
+#include <contract/operands.hpp>
+
+#include <cstddef>
+
+// Launch policies for NVIDIA GPUs.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+template <int wave, int static_block, class M, class V>
+struct BsellRows;
+template <int wave, int static_block, int lanes, bool row_per_block, class M, class V>
+struct BcsrRows;
+
+namespace tuning {
+
+inline constexpr int vector_threads = 256;
+inline constexpr int csr_threads = 256;
+inline constexpr int bcsr_threads = 256;
+inline constexpr int row_per_block_threads = 128;
+inline constexpr int bsell_threads = 128;
+inline constexpr int dia_threads = 256;
+
+/// Entries of a CSR row per lane, about.
+inline constexpr double csr_entries_per_lane = 4;
+/// Threads of a sliced product that a processor should have before rows are shared between threads.
+inline constexpr double bsell_threads_per_processor = 2048;
+
+// --- resident form ---------------------------------------------------------------------------------------
+inline constexpr int resident_threads = 1024;
+inline constexpr int resident_blocks_per_processor = 1;
+/// Fewer rows than this are not worth a block of their own.
+inline constexpr index_t least_resident_rows = 128;
+/// Shared memory that the kernel has besides the vectors.
+inline constexpr std::size_t static_shared_bytes = 24 * 1024;
+
+/// Largest problems that the automatic choice gives to the resident form: rows, and matrix bytes as a share of
+/// the second-level cache, from which the matrix is read in every iteration.
+constexpr double resident_rows_per_processor(std::size_t value_bytes) {
+  return value_bytes == 4 ? 11000 : 8000;
+}
+inline constexpr double resident_cache_share = 1.25;
+
+/// Row objects for which the resident kernel is compiled.
+template <class Rows>
+inline constexpr bool resident_form = true;
+template <int wave, class M, class V>
+inline constexpr bool resident_form<BsellRows<wave, 0, M, V>> = false;
+template <int wave, class M, class V>
+inline constexpr bool resident_form<BcsrRows<wave, 0, wave, false, M, V>> = false;
+
+}  // namespace tuning
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

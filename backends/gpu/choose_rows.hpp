@@ -1,0 +1,93 @@
+#pragma once
+
+#include <gpu/bcsr_rows.hpp>
+#include <gpu/bsell_rows.hpp>
+#include <gpu/dia_rows.hpp>
+
+#include <target/launch.hpp>
+#include <target/tuning.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
+// From a matrix known at run time to the rows object compiled for it, and the threads per block that go with
+// it. Block size is a value here and a constant in the kernel.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// Calls f(std::integral_constant<int, b>): b is a compiled block size, or 0 for all others.
+template <class F>
+decltype(auto) with_block_size(int block_size, const F& f) {
+  switch (block_size) {
+    case 1: return f(std::integral_constant<int, 1>());
+    case 2: return f(std::integral_constant<int, 2>());
+    case 3: return f(std::integral_constant<int, 3>());
+    case 4: return f(std::integral_constant<int, 4>());
+    case 5: return f(std::integral_constant<int, 5>());
+    case 6: return f(std::integral_constant<int, 6>());
+    case 8: return f(std::integral_constant<int, 8>());
+    default: return f(std::integral_constant<int, 0>());
+  }
+}
+
+/// Lanes per row of CSR: about half of the mean row, so that most lanes have something to do twice.
+inline int csr_lanes(index_t rows, index_t nonzeros, int wave) {
+  const double mean = rows > 0 ? double(nonzeros) / rows : 0;
+  int lanes = 2;
+  while (lanes < wave && lanes * tuning::csr_entries_per_lane < mean) lanes *= 2;
+  return lanes;
+}
+
+/// Calls f(rows, threads) with the rows object for this matrix.
+template <int wave, class V, class M, class F>
+decltype(auto) with_rows(const Queue&, const BcsrOperand<M>& A, const F& f) {
+  return with_block_size(A.block_size, [&](auto size) -> decltype(auto) {
+    constexpr int b = decltype(size)::value;
+    if constexpr (b == 1) {
+      switch (csr_lanes(A.rows, A.blocks, wave)) {
+        case 2: return f(BcsrRows<wave, 1, 2, false, M, V>{A}, tuning::csr_threads);
+        case 4: return f(BcsrRows<wave, 1, 4, false, M, V>{A}, tuning::csr_threads);
+        case 8: return f(BcsrRows<wave, 1, 8, false, M, V>{A}, tuning::csr_threads);
+        case 16: return f(BcsrRows<wave, 1, 16, false, M, V>{A}, tuning::csr_threads);
+        default: return f(BcsrRows<wave, 1, 32, false, M, V>{A}, tuning::csr_threads);
+      }
+    } else {
+      return f(BcsrRows<wave, b, wave, false, M, V>{A}, tuning::bcsr_threads);
+    }
+  });
+}
+
+/// Threads that share a row, so that a matrix with few rows still fills the device.
+inline int bsell_split(const Queue& queue, index_t units, offset_t slots) {
+  const double mean = units > 0 ? double(slots) / units : 0;
+  const double room =
+      double(device_facts(queue.device).processors) * tuning::bsell_threads_per_processor;
+  int split = 1;
+  while (split < 16 && units * 2.0 * split <= room && mean >= 4.0 * split) split *= 2;
+  return split;
+}
+
+/// k when value is 2^k, else -1.
+constexpr int exponent_of_two(int value) {
+  return std::has_single_bit(static_cast<unsigned>(value))
+             ? std::countr_zero(static_cast<unsigned>(value))
+             : -1;
+}
+
+template <int wave, class V, class M, class F>
+decltype(auto) with_rows(const Queue& queue, const BsellOperand<M>& A, const F& f) {
+  return with_block_size(A.block_size, [&](auto size) -> decltype(auto) {
+    constexpr int b = decltype(size)::value;
+    return f(BsellRows<wave, b, M, V>{A, bsell_split(queue, A.block_rows(), A.slots),
+                                      exponent_of_two(A.slice_height)},
+             tuning::bsell_threads);
+  });
+}
+
+template <int wave, class V, class M, class F>
+decltype(auto) with_rows(const Queue&, const DiaOperand<M>& A, const F& f) {
+  return f(DiaRows<M, V>{A}, tuning::dia_threads);
+}
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <target/gpu.hpp>
+
+// A format's part of a kernel is a "rows" object: it says how a block of threads works through a range of
+// units (rows, or block rows) of the matrix. It is written once and used by the plain product, by the
+// product with its dot, by the fused iteration and by the resident solver:
+//
+//   index_t units() const                 units of the matrix
+//   static constexpr int unit_rows(...)   scalar rows per unit
+//   index_t units_per_pass(threads)       units that a block of that many threads handles at one time
+//   walk(begin, end, x, sink)             all threads of a block together: for every row of the units
+//                                         [begin, end), at most one pass of them, computes the sum over the
+//                                         row of a_ij x(j) and hands it to exactly one thread's
+//                                         sink(unit, r, row, sum). Collective.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// x as it is in memory, not written during the kernel.
+template <class V>
+struct PlainVector {
+  const V* x;
+  CNC_GPU_DEVICE V operator()(index_t i) const { return load_cached(x + i); }
+};
+
+/// The next direction z + beta p, formed while it is gathered: no kernel of its own, no pass over memory.
+/// At the start of a recurrence p is not read.
+template <class V>
+struct DirectionVector {
+  const V* z;
+  const V* p;
+  V beta;
+  bool first;
+  CNC_GPU_DEVICE V operator()(index_t i) const { return first ? z[i] : z[i] + beta * p[i]; }
+};
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <contract/queue.hpp>
+
+#include <gpu/reduce.hpp>
+#include <gpu/rows.hpp>
+#include <target/launch.hpp>
+
+#include <algorithm>
+
+// The product as a kernel, for any format's rows.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// Threads of a product's block at most. Fewer than max_block leave each thread more registers.
+inline constexpr int max_spmv_threads = 256;
+
+/// Threads per processor of a product that also sums: the sum takes some registers.
+template <class Rows>
+inline constexpr int summing_threads =
+    Rows::resident_threads < 1280 ? Rows::resident_threads : 1280;
+
+/// y := alpha sum + beta y; beta == 0 never reads y.
+template <class V>
+struct StoreProduct {
+  V alpha;
+  V beta;
+  V* y;
+  CNC_GPU_DEVICE void operator()(index_t, int, index_t row, V sum) {
+    y[row] = beta == V(0) ? alpha * sum : alpha * sum + beta * y[row];
+  }
+};
+
+/// y := sum, and this thread's share of x . y.
+template <class V>
+struct StoreProductAndDot {
+  const V* x;
+  V* y;
+  double dot = 0;
+  CNC_GPU_DEVICE void operator()(index_t, int, index_t row, V sum) {
+    y[row] = sum;
+    dot += double(x[row]) * double(sum);
+  }
+};
+
+/// Works through all units of the matrix, the passes dealt out to the blocks in turn.
+template <class Rows, class X, class Sink>
+CNC_GPU_DEVICE void walk_all(const Rows& rows, const X& x, Sink& sink) {
+  const index_t per_pass = rows.units_per_pass(block_threads());
+  const index_t units = rows.units();
+  const index_t passes = ceil_div(units, per_pass);
+  for (index_t pass = block_index(); pass < passes; pass += grid_blocks()) {
+    const index_t begin = pass * per_pass;
+    rows.walk(begin, units - begin < per_pass ? units : begin + per_pass, x, sink);
+  }
+}
+
+template <class Rows, class V>
+CNC_GPU_KERNEL(max_spmv_threads)
+spmv_kernel(Rows rows, V alpha, const V* x, V beta, V* y) {
+  StoreProduct<V> sink{alpha, beta, y};
+  walk_all(rows, PlainVector<V>{x}, sink);
+}
+
+template <int wave, class Rows, class V>
+CNC_GPU_DENSE_KERNEL(max_spmv_threads, summing_threads<Rows>)
+spmv_dot_kernel(Rows rows, const V* x, V* y, GridScratch scratch, double* result) {
+  StoreProductAndDot<V> sink{x, y};
+  walk_all(rows, PlainVector<V>{x}, sink);
+  double dot[1] = {sink.dot};
+  if (grid_sum<wave>(dot, scratch) && thread_index() == 0) *result = dot[0];
+}
+
+/// Blocks of a kernel whose blocks leave partial sums: enough to fill the device, few enough that the last
+/// one adds them up in no time, and never more than the scratch of `sums` sums each has room for.
+inline index_t reducing_blocks(const Queue& queue, index_t passes, int threads, int sums) {
+  const index_t resident = device_facts(queue.device).processors * std::max(1, 1024 / threads);
+  const index_t most = std::min<index_t>(resident, least_reduction_slots / sums);
+  return std::clamp<index_t>(passes, 1, most);
+}
+
+inline GridScratch grid_scratch(const Queue& queue) { return {queue.partials, queue.tickets}; }
+
+/// Threads per block: the caller's wish if there is one that this kernel can take, else the table's.
+inline int chosen_threads(const Queue& queue, int tuned, int most = max_spmv_threads) {
+  return queue.block_threads > 0 ? std::min(queue.block_threads, most) : tuned;
+}
+
+template <class Rows, class V>
+void launch_spmv(const Queue& queue, const Rows& rows, int threads, V alpha, const V* x, V beta,
+                 V* y) {
+  const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
+  launch("spmv", queue, {passes, threads}, spmv_kernel<Rows, V>, rows, alpha, x, beta, y);
+}
+
+template <int wave, class Rows, class V>
+void launch_spmv_dot(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
+                     double* result) {
+  const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
+  launch("spmv_dot", queue, {reducing_blocks(queue, passes, threads, 1), threads},
+         spmv_dot_kernel<wave, Rows, V>, rows, x, y, grid_scratch(queue), result);
+}
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

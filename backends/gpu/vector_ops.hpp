@@ -1,0 +1,126 @@
+#pragma once
+
+#include <gpu/spmv_kernel.hpp>
+
+#include <target/tuning.hpp>
+
+#include <cmath>
+
+// BLAS-1. Each thread has several entries under way at one time: one load per thread does not fill the
+// memory system of a device.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+inline constexpr int max_vector_threads = 512;
+/// Entries of a vector that a thread handles together.
+inline constexpr int entries_together = 4;
+
+/// Rows of a tile: load(k, i) for all that exist, then store(k, i), k = 0 .. entries_together - 1. In two steps,
+/// because a compiler that must think of overlap does not load the next entry before it has stored the last.
+template <class Load, class Store>
+CNC_GPU_DEVICE void for_tile(index_t tile, index_t n, const Load& load, const Store& store) {
+  const offset_t begin = offset_t(tile) * block_threads() * entries_together + thread_index();
+  CNC_GPU_UNROLL
+  for (int k = 0; k < entries_together; ++k)
+    if (begin + k * block_threads() < n) load(k, static_cast<index_t>(begin + k * block_threads()));
+  CNC_GPU_UNROLL
+  for (int k = 0; k < entries_together; ++k)
+    if (begin + k * block_threads() < n)
+      store(k, static_cast<index_t>(begin + k * block_threads()));
+}
+
+inline index_t vector_tiles(index_t n, int threads) {
+  return ceil_div(n, threads * entries_together);
+}
+
+template <class V>
+CNC_GPU_KERNEL(max_vector_threads)
+axpby_kernel(index_t n, V alpha, const V* x, V beta, V* y) {
+  V of_x[entries_together], of_y[entries_together];
+  for_tile(
+      block_index(), n,
+      [&](int k, index_t i) {
+        of_x[k] = x[i];
+        of_y[k] = beta == V(0) ? V(0) : y[i];
+      },
+      [&](int k, index_t i) {
+        y[i] = beta == V(0) ? alpha * of_x[k] : alpha * of_x[k] + beta * of_y[k];
+      });
+}
+
+template <class V>
+CNC_GPU_KERNEL(max_vector_threads)
+scal_kernel(index_t n, V alpha, V* x) {
+  V of_x[entries_together];
+  for_tile(
+      block_index(), n, [&](int k, index_t i) { of_x[k] = alpha == V(0) ? V(0) : x[i]; },
+      [&](int k, index_t i) { x[i] = alpha == V(0) ? V(0) : alpha * of_x[k]; });
+}
+
+template <class V>
+CNC_GPU_KERNEL(max_vector_threads)
+multiply_kernel(index_t n, const V* x, const V* y, V* z) {
+  V product[entries_together];
+  for_tile(
+      block_index(), n, [&](int k, index_t i) { product[k] = x[i] * y[i]; },
+      [&](int k, index_t i) { z[i] = product[k]; });
+}
+
+template <int wave, class V>
+CNC_GPU_KERNEL(max_vector_threads)
+dot_kernel(index_t n, const V* x, const V* y, bool root, GridScratch scratch, double* result) {
+  double sum[1] = {0};
+  V of_x[entries_together], of_y[entries_together];
+  const index_t tiles = ceil_div(n, block_threads() * entries_together);
+  for (index_t tile = block_index(); tile < tiles; tile += grid_blocks())
+    for_tile(
+        tile, n,
+        [&](int k, index_t i) {
+          of_x[k] = x[i];
+          of_y[k] = y[i];
+        },
+        [&](int k, index_t) { sum[0] += double(of_x[k]) * double(of_y[k]); });
+  if (grid_sum<wave>(sum, scratch) && thread_index() == 0)
+    *result = root ? std::sqrt(sum[0]) : sum[0];
+}
+
+/// The entries of VectorOps that are no part of an iteration.
+template <int wave, class V>
+struct VectorLaunch {
+  static int threads(const Queue& queue) {
+    return chosen_threads(queue, tuning::vector_threads, max_vector_threads);
+  }
+  static Grid grid(const Queue& queue, index_t n) {
+    return {vector_tiles(n, threads(queue)), threads(queue)};
+  }
+
+  static void axpby(const Queue& queue, index_t n, V alpha, const V* x, V beta, V* y) {
+    launch("axpby", queue, grid(queue, n), axpby_kernel<V>, n, alpha, x, beta, y);
+  }
+  static void axpy(const Queue& queue, index_t n, V alpha, const V* x, V* y) {
+    axpby(queue, n, alpha, x, V(1), y);
+  }
+  static void scal(const Queue& queue, index_t n, V alpha, V* x) {
+    launch("scal", queue, grid(queue, n), scal_kernel<V>, n, alpha, x);
+  }
+  static void multiply(const Queue& queue, index_t n, const V* x, const V* y, V* z) {
+    launch("multiply", queue, grid(queue, n), multiply_kernel<V>, n, x, y, z);
+  }
+  static void dot(const Queue& queue, index_t n, const V* x, const V* y, double* result) {
+    reduce("dot", queue, n, x, y, false, result);
+  }
+  static void nrm2(const Queue& queue, index_t n, const V* x, double* result) {
+    reduce("nrm2", queue, n, x, x, true, result);
+  }
+
+ private:
+  static void reduce(const char* operation, const Queue& queue, index_t n, const V* x, const V* y,
+                     bool root, double* result) {
+    const Grid tiles = grid(queue, n);
+    launch(operation, queue,
+           {reducing_blocks(queue, tiles.blocks, tiles.threads, 1), tiles.threads},
+           dot_kernel<wave, V>, n, x, y, root, grid_scratch(queue), result);
+  }
+};
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

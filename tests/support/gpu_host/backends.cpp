@@ -1,0 +1,41 @@
+#include "support/gpu_host/backends.hpp"
+
+#include <gpu/table.hpp>
+
+namespace cnc {
+namespace {
+
+using gpu::RowMapping;
+
+Availability availability() { return {true, "every lane a fiber"}; }
+
+constexpr gpu::BackendText text(const char* name) {
+  return {name, "GPU kernels on the host, for tests", MemorySpace::host, availability, nullptr};
+}
+
+template <int wave>
+constexpr Backend whole(const char* name) {
+  Backend backend = gpu::backend_table<wave>(text(name));
+  backend.variant = true;  // never chosen by `auto`
+  return backend;
+}
+
+}  // namespace
+
+constexpr Backend gpu_host_32_backend = whole<32>("gpu-host-32");
+constexpr Backend gpu_host_64_backend = whole<64>("gpu-host-64");
+
+constexpr Backend gpu_host_32_row_per_block_backend =
+    gpu::mapping_backend_table<32, RowMapping::row_per_block>(text("gpu-host-32-row-per-block"));
+constexpr Backend gpu_host_32_row_per_wave_backend =
+    gpu::mapping_backend_table<32, RowMapping::row_per_wave>(text("gpu-host-32-row-per-wave"));
+constexpr Backend gpu_host_32_balanced_backend =
+    gpu::mapping_backend_table<32, RowMapping::balanced>(text("gpu-host-32-balanced"));
+constexpr Backend gpu_host_64_row_per_block_backend =
+    gpu::mapping_backend_table<64, RowMapping::row_per_block>(text("gpu-host-64-row-per-block"));
+constexpr Backend gpu_host_64_row_per_wave_backend =
+    gpu::mapping_backend_table<64, RowMapping::row_per_wave>(text("gpu-host-64-row-per-wave"));
+constexpr Backend gpu_host_64_balanced_backend =
+    gpu::mapping_backend_table<64, RowMapping::balanced>(text("gpu-host-64-balanced"));
+
+}  // namespace cnc

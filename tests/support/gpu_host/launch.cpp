@@ -1,0 +1,139 @@
+#include "support/gpu_host/resident_threads.hpp"
+
+#include <target/launch.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace cnc::gpu::inline host {
+
+namespace {
+
+constexpr DeviceFacts facts = {.processors = 3,
+                               .shared_bytes = machine::max_shared_bytes,
+                               .cache_bytes = std::size_t(1) << 20,
+                               .architecture = 0};
+
+/// The graph that this OS thread is recording; its address is the stream of the recording queue.
+thread_local Graph::Steps* recording = nullptr;
+
+[[noreturn]] void refuse(const char* operation, const std::string& reason) {
+  throw DeviceError(operation, "gpu-host", reason);
+}
+
+/// Does the step, or keeps it for later.
+template <class Step>
+void enqueue_step(const Queue& queue, Step&& step) {
+  if (recording != nullptr && queue.stream == recording)
+    recording->emplace_back(std::forward<Step>(step));
+  else
+    step();
+}
+
+/// Weyl sequence through a mixing function (Steele, Lea & Flood 2014): the n-th number of each OS thread is
+/// the same in every run.
+std::uint64_t next_random() {
+  thread_local std::uint64_t state = 0;
+  std::uint64_t x = state += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+machine::BlockTask task_of(const machine::Launch& launch, index_t block, bool descending) {
+  return {.operation = launch.operation,
+          .lane = &launch.lane,
+          .block = block,
+          .blocks = launch.grid.blocks,
+          .threads = launch.grid.threads,
+          .shared_bytes = launch.grid.shared_bytes,
+          .resident = launch.resident,
+          .descending = descending};
+}
+
+/// From a random block, in random strides that meet every block once.
+void run_in_turn(const machine::Launch& launch) {
+  const auto blocks = static_cast<std::uint64_t>(launch.grid.blocks);
+  std::uint64_t block = next_random() % blocks;
+  std::uint64_t stride = 1 + next_random() % blocks;
+  while (std::gcd(stride, blocks) != 1) ++stride;
+  for (std::uint64_t i = 0; i < blocks; ++i, block = (block + stride) % blocks)
+    machine::Processor::mine().run(
+        task_of(launch, static_cast<index_t>(block), next_random() % 2 == 0));
+}
+
+void run_together(const machine::Launch& launch) {
+  const bool descending = next_random() % 2 == 0;
+  machine::run_resident(launch.grid.blocks, [&](index_t block) {
+    machine::Processor::mine().run(task_of(launch, block, descending));
+  });
+}
+
+void* allocate(std::size_t bytes, int fill) {
+  void* const data = ::operator new (bytes, std::align_val_t{256}, std::nothrow);
+  if (data == nullptr) throw OutOfMemory("gpu-host", bytes, 0);
+  return std::memset(data, fill, bytes);
+}
+
+void free_allocated(void* data) { ::operator delete (data, std::align_val_t{256}); }
+
+}  // namespace
+
+const DeviceFacts& device_facts(int) { return facts; }
+
+index_t machine::resident_blocks(int threads, std::size_t shared_bytes) {
+  return threads <= max_block_threads && shared_bytes <= max_shared_bytes ? facts.processors : 0;
+}
+
+void machine::enqueue(const Queue& queue, Launch launch) {
+  const Grid& grid = launch.grid;
+  if (!launch.lane) refuse(launch.operation, "no kernel");
+  if (grid.threads < 1 || grid.threads > max_block_threads)
+    refuse(launch.operation, std::to_string(grid.threads) + " threads per block");
+  if (grid.shared_bytes > max_shared_bytes)
+    refuse(launch.operation, std::to_string(grid.shared_bytes) + " bytes of shared memory");
+  if (launch.resident && (grid.blocks < 1 || grid.blocks > facts.processors))
+    refuse(launch.operation, std::to_string(grid.blocks) + " resident blocks");
+  enqueue_step(queue, [launch = std::move(launch)] {
+    launch.resident ? run_together(launch) : run_in_turn(launch);
+  });
+}
+
+void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes) {
+  enqueue_step(queue, [=] {
+    if (bytes > 0) std::memset(to, value, bytes);
+  });
+}
+
+void synchronize(const Queue& queue) {
+  if (recording != nullptr && queue.stream == recording)
+    refuse("synchronize", "the stream is being recorded");
+}
+
+DeviceBuffer::DeviceBuffer(int, std::size_t bytes) : data_(allocate(bytes, 0xcd)) {}
+DeviceBuffer::~DeviceBuffer() { free_allocated(data_); }
+PinnedBuffer::PinnedBuffer(int, std::size_t bytes) : data_(allocate(bytes, 0)) {}
+PinnedBuffer::~PinnedBuffer() { free_allocated(data_); }
+
+Graph::Graph(const Queue& queue, const std::function<void(const Queue&)>& record) {
+  struct Recording {
+    Steps* before;
+    explicit Recording(Steps* steps) : before(std::exchange(recording, steps)) {}
+    ~Recording() { recording = before; }
+  } const scope(&steps_);
+  Queue recorder = queue;
+  recorder.stream = &steps_;
+  record(recorder);
+}
+
+void Graph::replay(const Queue& queue) const {
+  enqueue_step(queue, [this] {
+    for (const auto& step : steps_) step();
+  });
+}
+
+}  // namespace cnc::gpu::inline host
