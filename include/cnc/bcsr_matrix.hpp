@@ -50,7 +50,13 @@ struct BcsrMatrix {
   offset_t stored() const { return static_cast<offset_t>(values.extent(0)); }
 
   BcsrOperand<T> operand() const {
-    return {rows, cols, block_size, row_offsets.data(), columns.data(), values.data()};
+    return {rows,
+            cols,
+            block_size,
+            row_offsets.data(),
+            columns.data(),
+            values.data(),
+            static_cast<index_t>(blocks())};
   }
   /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.
   Cost spmv_cost(int vector_bytes) const {

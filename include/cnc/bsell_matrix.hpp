@@ -55,7 +55,8 @@ struct BsellMatrix {
             slice_offsets.data(),
             columns.data(),
             row_permutation.data(),
-            values.data()};
+            values.data(),
+            slots()};
   }
   Cost spmv_cost(int vector_bytes) const {
     return cost::spmv(operand(), slots(), nonzeros, vector_bytes);

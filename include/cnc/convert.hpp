@@ -4,28 +4,50 @@
 
 namespace cnc {
 
-// All conversions work on the host, go through CSR and run in parallel. They allocate the result and
-// O(rows) scratch (O(nonzeros) at most for a transpose). Sources are checked with validate() first, at the
-// price of one pass over their indices: a column out of order would otherwise be written out of
-// bounds. `nonzeros`, the useful entries, is carried from the source to the result.
+// All conversions go through CSR and run in parallel where the matrix is: on the host, or, for matrices
+// in the memory of Kokkos' default device execution space, on that device. The result is in the same
+// memory. A conversion on a device starts after all that was enqueued there before and has ended on
+// return. Conversions allocate the result and O(rows) scratch (O(nonzeros) at most for a transpose).
+// Sources are checked with validate() first, at the price of one pass over their indices: a column out
+// of order would otherwise be written out of bounds. `nonzeros`, the useful entries, is carried from the
+// source to the result.
+
+/// A memory space of Kokkos as one of the library's own two.
+template <class Space>
+inline constexpr MemorySpace memory_of =
+    detail::is_host_space<Space> ? MemorySpace::host : MemorySpace::device;
 
 /// BCSR with blocks of `block_size`: every block that holds an entry of A is stored whole. Block size 1
 /// returns A itself, sharing its views.
 /// Errors   InvalidArgument (block size outside 1..16, more than 2^31 - 1 blocks, A not valid CSR).
 /// Cost     O(nonzeros + blocks b): two passes, one that counts blocks, one that fills them.
-template <class T>
-BcsrMatrix<T> to_bcsr(const CsrMatrix<T>& A, int block_size);
+template <class T, class Space>
+BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& A, int block_size);
 
-/// BSELL with blocks of `block_size`. slice_height 0 picks host_slice_height<T>; sort_window 0 picks
-/// default_sort_slices slices. Within each window block rows are sorted by descending length, equal
+/// Slice height that to_bsell takes on a device: the lanes of a warp of 32, half of one of 64.
+inline constexpr int device_slice_height = 32;
+
+/// Slices that the default sort window spans on a device: as many block rows as on the host.
+inline constexpr int device_sort_slices = 8;
+
+/// What to_bsell takes by default in a memory space.
+template <class T, class Space>
+inline constexpr int default_slice_height =
+    memory_of<Space> == MemorySpace::device ? device_slice_height : host_slice_height<T>;
+template <class Space>
+inline constexpr int default_window_slices =
+    memory_of<Space> == MemorySpace::device ? device_sort_slices : default_sort_slices;
+
+/// BSELL with blocks of `block_size`. slice_height 0 picks default_slice_height; sort_window 0 picks
+/// default_window_slices slices. Within each window block rows are sorted by descending length, equal
 /// ones keeping their order; sort_window 1 keeps the order of all rows. Padding repeats the last column
 /// of its row (0 in an empty row).
 /// Errors   InvalidArgument (block size, slice height outside 1..1024, negative sort window, A not
 ///          valid CSR).
 /// Cost     O(nonzeros + slots b^2) and the sort.
-template <class T>
-BsellMatrix<T> to_bsell(const CsrMatrix<T>& A, int block_size = 1, int slice_height = 0,
-                        index_t sort_window = 0);
+template <class T, class Space>
+BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& A, int block_size = 1,
+                               int slice_height = 0, index_t sort_window = 0);
 
 /// Whether DIA would hold `entries` without absurd fill: at most 16 stored values per entry, or so
 /// little in all (32 MB of double) that it does not matter.
@@ -36,30 +58,30 @@ constexpr bool dia_holds(offset_t stored, offset_t entries) {
 /// DIA; `symmetric` keeps the upper half only and needs a(i, j) == a(j, i) exactly.
 /// Errors   InvalidArgument (too many diagonals: see dia_holds; symmetric, but A is not).
 /// Cost     O(rows + cols + nonzeros log(diagonals) + stored).
-template <class T>
-DiaMatrix<T> to_dia(const CsrMatrix<T>& A, bool symmetric = false);
+template <class T, class Space>
+DiaMatrix<T, Space> to_dia(const CsrMatrix<T, Space>& A, bool symmetric = false);
 
 /// CSR from any format. Fill is dropped: a stored value that is zero does not come back, so explicit
 /// zeros of the original are lost. A CSR matrix (block size 1) is returned as it is, sharing its views.
 /// Errors   InvalidArgument (more than 2^31 - 1 nonzeros, A not valid).
-template <class T>
-CsrMatrix<T> to_csr(const BcsrMatrix<T>& A);
-template <class T>
-CsrMatrix<T> to_csr(const BsellMatrix<T>& A);
-template <class T>
-CsrMatrix<T> to_csr(const DiaMatrix<T>& A);
-template <class T>
-CsrMatrix<T> to_csr(const Matrix<T>& A) {
+template <class T, class Space>
+CsrMatrix<T, Space> to_csr(const BcsrMatrix<T, Space>& A);
+template <class T, class Space>
+CsrMatrix<T, Space> to_csr(const BsellMatrix<T, Space>& A);
+template <class T, class Space>
+CsrMatrix<T, Space> to_csr(const DiaMatrix<T, Space>& A);
+template <class T, class Space>
+CsrMatrix<T, Space> to_csr(const Matrix<T, Space>& A) {
   return std::visit([](const auto& a) { return to_csr(a); }, A);
 }
 
 /// The same matrix with values in another precision; the index arrays are shared, the values are
 /// always a copy (also in the same precision). Inf and NaN stay what they are.
 /// Errors   InvalidArgument when a finite value overflows the narrower type.
-template <class To, class From>
-BcsrMatrix<To> convert_values(const BcsrMatrix<From>& A);
+template <class To, class From, class Space>
+BcsrMatrix<To, Space> convert_values(const BcsrMatrix<From, Space>& A);
 
-/// The transpose of a CSR matrix. Columns ascend.
+/// The transpose of a CSR matrix in host memory. Columns ascend.
 /// Errors   InvalidArgument (A not valid CSR).
 /// Cost     two passes over A; scratch of at most one counter per entry or column.
 template <class T>
@@ -73,14 +95,14 @@ CsrMatrix<T> transpose(const CsrMatrix<T>& A);
 /// Errors   InvalidArgument (extents differ; an entry of `source` has no place in `A`, is out of order or
 ///          overflows T). The pattern of `A` is then as before, its values are not.
 /// Cost     O(stored), in parallel.
-template <class T, class S>
-void update_values(BcsrMatrix<T>& A, const CsrMatrix<S>& source);
-template <class T, class S>
-void update_values(BsellMatrix<T>& A, const CsrMatrix<S>& source);
-template <class T, class S>
-void update_values(DiaMatrix<T>& A, const CsrMatrix<S>& source);
-template <class T, class S>
-void update_values(Matrix<T>& A, const CsrMatrix<S>& source) {
+template <class T, class S, class Space>
+void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& source);
+template <class T, class S, class Space>
+void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& source);
+template <class T, class S, class Space>
+void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& source);
+template <class T, class S, class Space>
+void update_values(Matrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
   std::visit([&](auto& a) { update_values(a, source); }, A);
 }
 
@@ -95,7 +117,7 @@ struct BlockOccupancy {
 /// Counts the blocks that to_bcsr would store, without building them. A is valid CSR.
 /// Errors   InvalidArgument (block size outside 1..16, A not CSR).
 /// Cost     O(nonzeros + blocks b), in parallel.
-template <class T>
-BlockOccupancy block_occupancy(const CsrMatrix<T>& A, int block_size);
+template <class T, class Space>
+BlockOccupancy block_occupancy(const CsrMatrix<T, Space>& A, int block_size);
 
 }  // namespace cnc

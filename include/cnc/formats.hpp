@@ -37,30 +37,42 @@ struct Structure {
 
 /// Reads the facts off the matrix.
 /// Errors   InvalidArgument (A not valid CSR).
-/// Cost     O(nonzeros log(row length)), in parallel; one byte of scratch per row and column.
-template <class T>
-Structure analyze(const CsrMatrix<T>& A);
+/// Cost     O(nonzeros log(row length)), in parallel where the matrix is; one byte of scratch per row
+///          and column.
+template <class T, class Space>
+Structure analyze(const CsrMatrix<T, Space>& A);
 
 /// One storage format as data: the only list of formats is in src/convert/formats.cpp.
-template <class T>
+template <class T, class Space = HostSpace>
 struct FormatInfo {
   const char* name;
   const char* description;
   bool has_blocks;  ///< takes ":B"
   /// Smallest block size worth comparing: 2 where block size 1 is another format of the list.
   int smallest_block_size;
+
+  // What stands behind the functions below.
+  double (*bytes)(const Structure&, const FormatSpec&, int value_bytes, MemorySpace);
+  double (*efficiency)(const Structure&, const FormatSpec&, MemorySpace);
+  Matrix<T, Space> (*build)(const CsrMatrix<T, Space>& A, const FormatSpec&);
+
   /// Bytes of matrix storage (values, indices, padding) if built from this structure, as one SpMV
   /// reads them (contract/cost.hpp); a negative value means that the format cannot hold the matrix.
   /// Exact for block sizes in structure.occupancy but for padding; other sizes are taken at their worst.
-  double (*predicted_bytes)(const Structure&, const FormatSpec&, int value_bytes);
-  /// Share of memory speed at which host kernels are expected to read those bytes.
-  double (*expected_efficiency)(const Structure&, const FormatSpec&);
-  Matrix<T> (*build)(const CsrMatrix<T>& A, const FormatSpec&);
+  double predicted_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes,
+                         MemorySpace memory = memory_of<Space>) const {
+    return bytes(structure, spec, value_bytes, memory);
+  }
+  /// Share of memory speed at which kernels in that memory are expected to read those bytes.
+  double expected_efficiency(const Structure& structure, const FormatSpec& spec,
+                             MemorySpace memory = memory_of<Space>) const {
+    return efficiency(structure, spec, memory);
+  }
 };
 
-/// All formats, csr first.
-template <class T>
-const std::vector<FormatInfo<T>>& formats();
+/// All formats, csr first. The list is the same for all types; only `build` differs.
+template <class T, class Space = HostSpace>
+const std::vector<FormatInfo<T, Space>>& formats();
 
 /// Reads "auto", "csr", "bcsr:B", ...; block sizes default to 1 when omitted.
 /// Errors   InvalidArgument naming the text and the known formats.
@@ -70,18 +82,20 @@ FormatSpec parse_format(std::string_view text);
 /// each size whose density is at least `min_density`. Formats that cannot hold it are left out.
 std::vector<FormatSpec> comparable_formats(const Structure& structure, double min_density = 0.5);
 
-/// The spec with the least predicted time (predicted bytes over expected efficiency) and why: one
-/// sentence per spec considered, then one for the choice.
+/// The spec with the least predicted time (predicted bytes over expected efficiency of kernels on the
+/// host or on a device) and why: one sentence per spec considered, then one for the choice.
 struct FormatAdvice {
   FormatSpec format;
   std::vector<std::string> reasons;
 };
-FormatAdvice choose_format(const Structure& structure, int value_bytes);
+FormatAdvice choose_format(const Structure& structure, int value_bytes,
+                           MemorySpace memory = MemorySpace::host);
 
-/// Builds A in the given layout ("auto" is resolved by analyze and choose_format). The layout csr is A
+/// Builds A in the given layout, in the memory where A is ("auto" is resolved by analyze and
+/// choose_format). The layout csr is A
 /// itself, sharing its views.
 /// Errors   InvalidArgument (unknown format, block size, format cannot hold the matrix).
-template <class T>
-Matrix<T> build_format(const CsrMatrix<T>& A, const FormatSpec& spec);
+template <class T, class Space>
+Matrix<T, Space> build_format(const CsrMatrix<T, Space>& A, const FormatSpec& spec);
 
 }  // namespace cnc

@@ -33,9 +33,9 @@ struct PreconditionerSetup {
 ///          A negative diagonal is no fault here: the solver sees it as r.z < 0.
 /// Errors   InvalidArgument (A not square, block size outside 1..16). A zero diagonal is no exception:
 ///          it is reported in the result, the solver turns it into a status.
-/// Cost     O(nonzeros of the diagonal blocks b), in parallel.
-template <class V, class S>
-PreconditionerSetup set_up_preconditioner(const CsrMatrix<S>& A, PreconditionerKind kind,
-                                          int block_size, Preconditioner<V>& M);
+/// Cost     O(nonzeros of the diagonal blocks b), in parallel where the matrix is.
+template <class V, class S, class Space>
+PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, PreconditionerKind kind,
+                                          int block_size, Preconditioner<V, Space>& M);
 
 }  // namespace cnc

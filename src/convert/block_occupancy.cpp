@@ -1,5 +1,6 @@
 #include "convert/block_row.hpp"
 #include "convert/checks.hpp"
+#include "convert/structure_facts.hpp"
 
 #include <cnc/convert.hpp>
 
@@ -8,8 +9,8 @@
 
 namespace cnc {
 
-template <class T>
-BlockOccupancy block_occupancy(const CsrMatrix<T>& A, int block_size) {
+template <class T, class Space>
+BlockOccupancy block_occupancy(const CsrMatrix<T, Space>& A, int block_size) {
   detail::require_block_size(block_size);
   require(A.block_size == 1, "block_occupancy: a CSR matrix (block size 1) is needed");
   const auto source = A.operand();
@@ -23,13 +24,8 @@ BlockOccupancy block_occupancy(const CsrMatrix<T>& A, int block_size) {
                             counts[static_cast<std::size_t>(part)] = count;
                           });
 
-  BlockOccupancy result;
-  result.block_size = block_size;
-  result.blocks = std::accumulate(counts.begin(), counts.end(), offset_t{0});
-  if (result.blocks > 0)
-    result.density = static_cast<double>(A.blocks()) /
-                     (static_cast<double>(result.blocks) * block_size * block_size);
-  return result;
+  return detail::occupancy_of(
+      A.blocks(), std::accumulate(counts.begin(), counts.end(), offset_t{0}), block_size);
 }
 
 template BlockOccupancy block_occupancy(const CsrMatrix<float>&, int);

@@ -1,11 +1,14 @@
 #pragma once
 
-#include "parallel.hpp"
+#include <contract/operands.hpp>
 
-#include <cnc/bcsr_matrix.hpp>
+#include <Kokkos_Macros.hpp>
 
 #include <algorithm>
 #include <limits>
+
+// Block rows of a CSR matrix: counted and copied into other layouts. Called by host loops and inside
+// kernels alike.
 
 namespace cnc::detail {
 
@@ -14,8 +17,8 @@ namespace cnc::detail {
 /// the block, and position k in A.columns. A merge of the block row's at most 16 scalar rows:
 /// O(entries + blocks b) without scratch.
 template <class T, class OnBlock, class OnEntry>
-inline void walk_block_row(const BcsrOperand<T>& A, int block_size, index_t i,
-                           const OnBlock& on_block, const OnEntry& on_entry) {
+KOKKOS_INLINE_FUNCTION void walk_block_row(const BcsrOperand<T>& A, int block_size, index_t i,
+                                           const OnBlock& on_block, const OnEntry& on_entry) {
   // No column is this large: columns end at cols - 1 <= 2^31 - 2.
   constexpr index_t none = std::numeric_limits<index_t>::max();
   const index_t first_row = i * block_size;
@@ -47,8 +50,8 @@ inline void walk_block_row(const BcsrOperand<T>& A, int block_size, index_t i,
 
 /// The same for block size 1, where every entry is a block.
 template <class T, class OnBlock, class OnEntry>
-inline void walk_row(const BcsrOperand<T>& A, index_t i, const OnBlock& on_block,
-                     const OnEntry& on_entry) {
+KOKKOS_INLINE_FUNCTION void walk_row(const BcsrOperand<T>& A, index_t i, const OnBlock& on_block,
+                                     const OnEntry& on_entry) {
   for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
     on_block(A.columns[k]);
     on_entry(0, 0, k);
@@ -57,12 +60,29 @@ inline void walk_row(const BcsrOperand<T>& A, index_t i, const OnBlock& on_block
 
 /// Number of blocks in block row i.
 template <class T>
-inline index_t blocks_in_row(const BcsrOperand<T>& A, int block_size, index_t i) {
+KOKKOS_INLINE_FUNCTION index_t blocks_in_row(const BcsrOperand<T>& A, int block_size, index_t i) {
   if (block_size == 1) return A.row_offsets[i + 1] - A.row_offsets[i];
   index_t count = 0;
   walk_block_row(
       A, block_size, i, [&](index_t) { ++count; }, [](int, int, index_t) {});
   return count;
+}
+
+/// Writes the columns and the whole blocks of block row i, the first of which is columns[0].
+template <class T>
+KOKKOS_INLINE_FUNCTION void fill_block_row(const BcsrOperand<T>& A, int block_size, index_t i,
+                                           index_t* columns, T* values) {
+  const int b2 = block_size * block_size;
+  T* block = nullptr;
+  walk_block_row(
+      A, block_size, i,
+      [&](index_t block_column) {
+        *columns++ = block_column;
+        block = values;
+        values += b2;
+        for (int k = 0; k < b2; ++k) block[k] = T(0);
+      },
+      [&](int r, int c, index_t k) { block[r * block_size + c] = A.values[k]; });
 }
 
 }  // namespace cnc::detail

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <cnc/bsell_matrix.hpp>
+#include <contract/operands.hpp>
+
+#include <Kokkos_Macros.hpp>
 
 #include <algorithm>
 
@@ -17,16 +19,16 @@ struct Lane {
   int block_size = 1;
   int slice_height = 1;
 
-  index_t column(offset_t j) const { return columns[j * slice_height]; }
+  KOKKOS_INLINE_FUNCTION index_t column(offset_t j) const { return columns[j * slice_height]; }
   /// Position in values of entry (r, c) of the lane's j-th block.
-  offset_t position(offset_t j, int r, int c) const {
+  KOKKOS_INLINE_FUNCTION offset_t position(offset_t j, int r, int c) const {
     const offset_t b = block_size;
     return first_value + (j * b * b + r * b + c) * slice_height;
   }
 };
 
 template <class T>
-Lane<T> lane_of(const BsellOperand<T>& A, index_t slice, int lane) {
+KOKKOS_INLINE_FUNCTION Lane<T> lane_of(const BsellOperand<T>& A, index_t slice, int lane) {
   const offset_t begin = A.slice_offsets[slice];
   const offset_t b = A.block_size;
   Lane<T> result;

@@ -27,6 +27,14 @@ index_t first_fault(index_t n, const Faulty& faulty) {
   return answer == none ? -1 : answer;
 }
 
+/// Refuses a number of entries, blocks or slots that Offset cannot hold.
+template <class Offset>
+void require_offset(offset_t sum, const char* what) {
+  constexpr Offset largest = std::numeric_limits<Offset>::max();
+  require(sum <= static_cast<offset_t>(largest),
+          [&] { return "more than " + std::to_string(largest) + " " + what; });
+}
+
 /// Turns counts in offsets[1..n] into offsets and returns their sum. Refuses a sum that the offset
 /// type cannot hold, naming `what` is counted.
 template <class Offset>
@@ -35,10 +43,7 @@ Offset offsets_from_counts(Offset* offsets, offset_t n, const char* what) {
   offsets[0] = 0;
   for (offset_t i = 1; i <= n; ++i) {
     sum += offsets[i];
-    require(sum <= static_cast<offset_t>(std::numeric_limits<Offset>::max()), [&] {
-      return std::string("more than ") + std::to_string(std::numeric_limits<Offset>::max()) + " " +
-             what;
-    });
+    require_offset<Offset>(sum, what);
     offsets[i] = static_cast<Offset>(sum);
   }
   return static_cast<Offset>(sum);
@@ -46,10 +51,18 @@ Offset offsets_from_counts(Offset* offsets, offset_t n, const char* what) {
 
 /// The door of every conversion that starts from CSR. The O(nonzeros) check is worth its pass: a
 /// column out of order would make the conversion write out of bounds.
-template <class T>
-void require_csr(const CsrMatrix<T>& A) {
+template <class T, class Space>
+void require_csr(const CsrMatrix<T, Space>& A) {
   require(A.block_size == 1, "a CSR matrix (block size 1) is needed here");
   A.validate();
+}
+
+/// block_row < 0: convert_values met no value that is too large.
+inline void require_no_overflow(index_t block_row) {
+  require(block_row < 0, [=] {
+    return "convert_values: a value of block row " + std::to_string(block_row) +
+           " is too large for the narrower type";
+  });
 }
 
 inline void require_block_size(int block_size) {

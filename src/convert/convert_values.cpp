@@ -3,12 +3,10 @@
 
 #include <cnc/convert.hpp>
 
-#include <string>
-
 namespace cnc {
 
-template <class To, class From>
-BcsrMatrix<To> convert_values(const BcsrMatrix<From>& A) {
+template <class To, class From, class Space>
+BcsrMatrix<To, Space> convert_values(const BcsrMatrix<From, Space>& A) {
   const From* from = A.values.data();
   const auto values = uninitialized<To>("cnc::bcsr values", A.values.extent(0));
   To* to = values.data();
@@ -24,10 +22,7 @@ BcsrMatrix<To> convert_values(const BcsrMatrix<From>& A) {
     }
     return overflow;
   });
-  require(i < 0, [=] {
-    return "convert_values: a value of block row " + std::to_string(i) +
-           " is too large for the narrower type";
-  });
+  detail::require_no_overflow(i);
   return {A.rows, A.cols, A.block_size, A.row_offsets, A.columns, values, A.nonzeros};
 }
 

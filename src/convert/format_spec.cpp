@@ -1,3 +1,5 @@
+#include "convert/device_space.hpp"
+
 #include <cnc/formats.hpp>
 
 #include <charconv>
@@ -51,16 +53,24 @@ FormatSpec parse_format(std::string_view text) {
   return spec;
 }
 
-template <class T>
-Matrix<T> build_format(const CsrMatrix<T>& A, const FormatSpec& spec) {
-  if (spec.name == "auto")
-    return build_format(A, choose_format(analyze(A), static_cast<int>(sizeof(T))).format);
-  for (const auto& format : formats<T>())
+template <class T, class Space>
+Matrix<T, Space> build_format(const CsrMatrix<T, Space>& A, const FormatSpec& spec) {
+  if (spec.name == "auto") {
+    const int value_bytes = static_cast<int>(sizeof(T));
+    return build_format(A, choose_format(analyze(A), value_bytes, memory_of<Space>).format);
+  }
+  for (const auto& format : formats<T, Space>())
     if (format.name == spec.name) return format.build(A, spec);
   refuse(spec.name, "unknown; known are " + known_formats());
 }
 
 template Matrix<float> build_format(const CsrMatrix<float>&, const FormatSpec&);
 template Matrix<double> build_format(const CsrMatrix<double>&, const FormatSpec&);
+#ifdef CNC_KOKKOS_HAS_DEVICE
+template Matrix<float, detail::DeviceSpace> build_format(
+    const CsrMatrix<float, detail::DeviceSpace>&, const FormatSpec&);
+template Matrix<double, detail::DeviceSpace> build_format(
+    const CsrMatrix<double, detail::DeviceSpace>&, const FormatSpec&);
+#endif
 
 }  // namespace cnc

@@ -1,3 +1,5 @@
+#include "convert/device_space.hpp"
+
 #include <cnc/formats.hpp>
 
 #include <algorithm>
@@ -23,6 +25,17 @@ constexpr double dia_streams = 1.0;
 constexpr double dia_symmetric_streams = 0.75;
 constexpr offset_t many_diagonals = 32;
 constexpr double many_diagonals_penalty = 0.6;
+
+// --- expectations about device kernels: shares of memory speed ---------------------------------------
+
+constexpr double device_csr_efficiency = 0.75;
+constexpr double device_bcsr_efficiency = 0.75;
+constexpr double device_bsell_efficiency = 0.95;
+constexpr double device_dia_efficiency = 0.97;
+constexpr double device_dia_symmetric_efficiency = 0.90;
+
+// --- shared by both ----------------------------------------------------------------------------------
+
 /// Row lengths within a sort window are taken to spread over this many standard deviations.
 constexpr double window_spread_deviations = 6;
 
@@ -73,32 +86,35 @@ double bcsr_storage(const Structure& structure, int block_size, int value_bytes)
                           : bytes(sized_operand<BcsrOperand, double>(structure, block_size));
 }
 
-double csr_bytes(const Structure& structure, const FormatSpec&, int value_bytes) {
+double csr_bytes(const Structure& structure, const FormatSpec&, int value_bytes, MemorySpace) {
   return bcsr_storage(structure, 1, value_bytes);
 }
 
-double csr_efficiency(const Structure& structure, const FormatSpec&) {
+double csr_efficiency(const Structure& structure, const FormatSpec&, MemorySpace memory) {
+  if (memory == MemorySpace::device) return device_csr_efficiency;
   return row_wise_efficiency(structure, 1);
 }
 
-template <class T>
-Matrix<T> build_csr(const CsrMatrix<T>& A, const FormatSpec&) {
+template <class T, class Space>
+Matrix<T, Space> build_csr(const CsrMatrix<T, Space>& A, const FormatSpec&) {
   require(A.block_size == 1, "build_format: the matrix must be CSR (block size 1)");
   return A;
 }
 
 // --- bcsr -----------------------------------------------------------------------------------------
 
-double bcsr_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes) {
+double bcsr_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes,
+                  MemorySpace) {
   return valid_block_size(spec) ? bcsr_storage(structure, spec.block_size, value_bytes) : -1;
 }
 
-double bcsr_efficiency(const Structure& structure, const FormatSpec& spec) {
+double bcsr_efficiency(const Structure& structure, const FormatSpec& spec, MemorySpace memory) {
+  if (memory == MemorySpace::device) return device_bcsr_efficiency;
   return row_wise_efficiency(structure, spec.block_size);
 }
 
-template <class T>
-Matrix<T> build_bcsr(const CsrMatrix<T>& A, const FormatSpec& spec) {
+template <class T, class Space>
+Matrix<T, Space> build_bcsr(const CsrMatrix<T, Space>& A, const FormatSpec& spec) {
   return to_bcsr(A, spec.block_size);
 }
 
@@ -107,19 +123,21 @@ Matrix<T> build_bcsr(const CsrMatrix<T>& A, const FormatSpec& spec) {
 /// Padding slots per block, estimated. The lengths in a sorted window descend, so the paddings of its
 /// slices add up to at most one slice height times (longest - shortest): per row that is the spread
 /// over the number of slices, and half of it on average. Lengths in blocks spread like those in entries.
-double bsell_padding(const Structure& structure) {
+double bsell_padding(const Structure& structure, MemorySpace memory) {
   if (structure.mean_row == 0) return 0;
   const double spread = std::min<double>(structure.longest_row - structure.shortest_row,
                                          window_spread_deviations * structure.row_deviation);
-  return 0.5 * spread / default_sort_slices / structure.mean_row;
+  const int slices = memory == MemorySpace::device ? device_sort_slices : default_sort_slices;
+  return 0.5 * spread / slices / structure.mean_row;
 }
 
-double bsell_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes) {
+double bsell_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes,
+                   MemorySpace memory) {
   if (!valid_block_size(spec)) return -1;
   const auto slots = static_cast<offset_t>(block_count(structure, spec.block_size) *
-                                           (1 + bsell_padding(structure)));
-  const auto bytes = [&](auto A, int slice_height) {
-    A.slice_height = slice_height;
+                                           (1 + bsell_padding(structure, memory)));
+  const auto bytes = [&](auto A, int host_height) {
+    A.slice_height = memory == MemorySpace::device ? device_slice_height : host_height;
     return cost::spmv(A, slots, structure.nonzeros, 0).bytes;
   };
   return value_bytes == 4 ? bytes(sized_operand<BsellOperand, float>(structure, spec.block_size),
@@ -128,10 +146,12 @@ double bsell_bytes(const Structure& structure, const FormatSpec& spec, int value
                                   host_slice_height<double>);
 }
 
-double bsell_efficiency(const Structure&, const FormatSpec&) { return sliced_efficiency; }
+double bsell_efficiency(const Structure&, const FormatSpec&, MemorySpace memory) {
+  return memory == MemorySpace::device ? device_bsell_efficiency : sliced_efficiency;
+}
 
-template <class T>
-Matrix<T> build_bsell(const CsrMatrix<T>& A, const FormatSpec& spec) {
+template <class T, class Space>
+Matrix<T, Space> build_bsell(const CsrMatrix<T, Space>& A, const FormatSpec& spec) {
   return to_bsell(A, spec.block_size);
 }
 
@@ -149,49 +169,58 @@ double dia_storage(const Structure& structure, offset_t stored_diagonals, int va
   return value_bytes == 4 ? bytes(DiaOperand<float>{}) : bytes(DiaOperand<double>{});
 }
 
-double dia_bytes(const Structure& structure, const FormatSpec&, int value_bytes) {
+double dia_bytes(const Structure& structure, const FormatSpec&, int value_bytes, MemorySpace) {
   return dia_storage(structure, structure.diagonals, value_bytes);
 }
 
-double dia_symmetric_bytes(const Structure& structure, const FormatSpec&, int value_bytes) {
-  return structure.value_symmetric ? dia_storage(structure, (structure.diagonals + 1) / 2, value_bytes)
-                                   : -1;
+double dia_symmetric_bytes(const Structure& structure, const FormatSpec&, int value_bytes,
+                           MemorySpace) {
+  return structure.value_symmetric
+             ? dia_storage(structure, (structure.diagonals + 1) / 2, value_bytes)
+             : -1;
 }
 
-double dia_efficiency(const Structure& structure, const FormatSpec&) {
+double dia_efficiency(const Structure& structure, const FormatSpec&, MemorySpace memory) {
+  if (memory == MemorySpace::device) return device_dia_efficiency;
   return structure.diagonals > many_diagonals ? dia_streams * many_diagonals_penalty : dia_streams;
 }
-double dia_symmetric_efficiency(const Structure& structure, const FormatSpec& spec) {
-  return dia_symmetric_streams * dia_efficiency(structure, spec);
+double dia_symmetric_efficiency(const Structure& structure, const FormatSpec& spec,
+                                MemorySpace memory) {
+  if (memory == MemorySpace::device) return device_dia_symmetric_efficiency;
+  return dia_symmetric_streams * dia_efficiency(structure, spec, memory);
 }
 
-template <class T>
-Matrix<T> build_dia(const CsrMatrix<T>& A, const FormatSpec&) {
+template <class T, class Space>
+Matrix<T, Space> build_dia(const CsrMatrix<T, Space>& A, const FormatSpec&) {
   return to_dia(A, false);
 }
-template <class T>
-Matrix<T> build_dia_symmetric(const CsrMatrix<T>& A, const FormatSpec&) {
+template <class T, class Space>
+Matrix<T, Space> build_dia_symmetric(const CsrMatrix<T, Space>& A, const FormatSpec&) {
   return to_dia(A, true);
 }
 
 }  // namespace
 
-template <class T>
-const std::vector<FormatInfo<T>>& formats() {
-  static const std::vector<FormatInfo<T>> table = {
-      {"csr", "compressed sparse rows", false, 1, csr_bytes, csr_efficiency, build_csr<T>},
+template <class T, class Space>
+const std::vector<FormatInfo<T, Space>>& formats() {
+  static const std::vector<FormatInfo<T, Space>> table = {
+      {"csr", "compressed sparse rows", false, 1, csr_bytes, csr_efficiency, build_csr<T, Space>},
       {"bcsr", "compressed rows of dense BxB blocks", true, 2, bcsr_bytes, bcsr_efficiency,
-       build_bcsr<T>},
+       build_bcsr<T, Space>},
       {"bsell", "slices of sorted rows of BxB blocks, one row per SIMD lane", true, 1, bsell_bytes,
-       bsell_efficiency, build_bsell<T>},
-      {"dia", "diagonals", false, 1, dia_bytes, dia_efficiency, build_dia<T>},
+       bsell_efficiency, build_bsell<T, Space>},
+      {"dia", "diagonals", false, 1, dia_bytes, dia_efficiency, build_dia<T, Space>},
       {"dia-symmetric", "diagonals, upper half only", false, 1, dia_symmetric_bytes,
-       dia_symmetric_efficiency, build_dia_symmetric<T>},
+       dia_symmetric_efficiency, build_dia_symmetric<T, Space>},
   };
   return table;
 }
 
 template const std::vector<FormatInfo<float>>& formats();
 template const std::vector<FormatInfo<double>>& formats();
+#ifdef CNC_KOKKOS_HAS_DEVICE
+template const std::vector<FormatInfo<float, detail::DeviceSpace>>& formats();
+template const std::vector<FormatInfo<double, detail::DeviceSpace>>& formats();
+#endif
 
 }  // namespace cnc

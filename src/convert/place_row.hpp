@@ -4,6 +4,8 @@
 
 #include <cnc/bcsr_matrix.hpp>
 
+#include <Kokkos_Macros.hpp>
+
 #include <string>
 
 namespace cnc::detail {
@@ -14,41 +16,58 @@ struct RefusedEntry {
   index_t position = -1;  ///< in source.columns
 };
 
-/// Writes row `row` of a CSR matrix into the places that a block row of another format has for it.
-/// column_at(j) is the column of its j-th of `blocks` blocks, ascending; entry_at(j, c) the place of
-/// column c of that block. Returns the position of the first entry that has no place or overflows T.
-template <class T, class S, class ColumnAt, class EntryAt>
-inline index_t place_row(const BcsrOperand<S>& source, index_t row, int block_size, offset_t blocks,
-                         const ColumnAt& column_at, const EntryAt& entry_at) {
-  offset_t j = 0;
-  for (index_t k = source.row_offsets[row]; k < source.row_offsets[row + 1]; ++k) {
-    const index_t column = source.columns[k];
-    while (j < blocks && column - column_at(j) * block_size >= block_size) ++j;
-    if (j == blocks || column < column_at(j) * block_size) return k;
-    if (overflows<T>(source.values[k])) return k;
-    entry_at(j, column - column_at(j) * block_size) = static_cast<T>(source.values[k]);
+/// Writes row `row` of a CSR matrix into the places that a row of another layout has for it, and zeros
+/// into those that the row does not fill: every place is written once. column_at(j) is the column of the
+/// j-th of `blocks` blocks, ascending; store(j, c, value) takes the entry in column c of that block. A
+/// row beyond the last one, or -1, is empty. Returns the position of the first entry that has no place
+/// or overflows T, or -1.
+template <class T, class S, class ColumnAt, class Store>
+KOKKOS_INLINE_FUNCTION index_t place_row(const BcsrOperand<S>& source, offset_t row, int block_size,
+                                         offset_t blocks, const ColumnAt& column_at,
+                                         const Store& store) {
+  const bool inside = row >= 0 && row < source.rows;
+  index_t k = inside ? source.row_offsets[row] : 0;
+  const index_t end = inside ? source.row_offsets[row + 1] : 0;
+  offset_t next = k < end ? source.columns[k] : -1;
+  for (offset_t j = 0; j < blocks; ++j) {
+    const offset_t first = static_cast<offset_t>(column_at(j)) * block_size;
+    for (int c = 0; c < block_size; ++c) {
+      T value = 0;
+      while (next == first + c) {
+        if (overflows<T>(source.values[k])) return k;
+        value = static_cast<T>(source.values[k]);
+        ++k;
+        next = k < end ? source.columns[k] : -1;
+      }
+      store(j, c, value);
+    }
   }
-  return -1;
+  return k < end ? k : -1;
 }
 
-/// Throws the InvalidArgument that a refused entry deserves.
-template <class T, class S>
-[[noreturn]] void throw_refused(const BcsrOperand<S>& source, RefusedEntry entry) {
-  const std::string place =
-      "(" + std::to_string(entry.row) + ", " + std::to_string(source.columns[entry.position]) + ")";
-  if (overflows<T>(source.values[entry.position]))
+/// The InvalidArgument that a refused entry deserves.
+[[noreturn]] inline void throw_refused(index_t row, index_t column, bool too_large) {
+  const std::string place = "(" + std::to_string(row) + ", " + std::to_string(column) + ")";
+  if (too_large)
     throw_invalid("update_values: entry " + place + " is too large for the matrix's precision");
   throw_invalid("update_values: entry " + place + " has no place in the matrix's pattern");
 }
 
 /// The O(1) checks at the door of update_values.
-template <class SparseMatrix, class S>
-void require_refreshable(const SparseMatrix& A, const CsrMatrix<S>& source) {
+template <class SparseMatrix, class Source>
+void require_refreshable(const SparseMatrix& A, const Source& source) {
   require(source.block_size == 1, "update_values: the source must be CSR (block size 1)");
   require(A.rows == source.rows && A.cols == source.cols,
           "update_values: source and matrix differ in rows or cols");
   require(source.row_offsets.extent(0) == static_cast<std::size_t>(source.rows) + 1,
           "update_values: the source's row_offsets needs rows + 1 entries");
+}
+
+/// Whether both names mean one matrix, which then has its new values already.
+template <class SparseMatrix, class Source>
+bool shares_arrays(const SparseMatrix& A, const Source& source) {
+  return static_cast<const void*>(A.values.data()) == source.values.data() &&
+         A.columns.data() == source.columns.data();
 }
 
 }  // namespace cnc::detail

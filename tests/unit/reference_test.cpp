@@ -289,27 +289,33 @@ TEST_CASE("reference single-reduction steps reach the same iterates") {
 }
 
 TEST_CASE("a reference run stops at the limit, the target or the breakdown") {
-  const auto run_with = [](TwoByTwo& v, PcgRun run) {
+  const auto run_with = [](TwoByTwo& v, index_t most, double target, double* history) {
+    PcgRun run;
+    run.max_iterations = most;
+    run.rr_target = target;
+    run.history = history;
     reference_backend.vector_f64.pcg_start({}, 2, {}, v.vectors(), &v.scalars);
     reference_backend.matrix_f64.bcsr.pcg_run({}, diagonal, {}, v.vectors(), &v.scalars, &run);
+    CHECK(run.scalars.rr == v.scalars.rr);
     return run.iterations;
   };
   double history[] = {-1, -1, -1};
   TwoByTwo one, two, none;
-  CHECK(run_with(one, {1, 0, history, 0}) == 1);
+  CHECK(run_with(one, 1, 0, history) == 1);
   CHECK(history[0] == 4.5);
   CHECK(history[1] == -1);
   CHECK(one.x == std::vector<double>{1.5, 1.5});
-  CHECK(run_with(two, {100, 1e-20, nullptr, 0}) == 2);
+  CHECK(run_with(two, 100, 1e-20, nullptr) == 2);
   CHECK(two.x[1] == Approx(1));
-  CHECK(run_with(none, {100, 18, nullptr, 0}) == 0);
+  CHECK(run_with(none, 100, 18, nullptr) == 0);
 
   TwoByTwo indefinite;
   const double negative[] = {1, -3};
   BcsrOperand<double> A = diagonal;
   A.values = negative;
   reference_backend.vector_f64.pcg_start({}, 2, {}, indefinite.vectors(), &indefinite.scalars);
-  PcgRun run{5, 0, nullptr, 0};
+  PcgRun run;
+  run.max_iterations = 5;
   reference_backend.matrix_f64.bcsr.pcg_run({}, A, {}, indefinite.vectors(), &indefinite.scalars,
                                             &run);
   CHECK(run.iterations == 0);

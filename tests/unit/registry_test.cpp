@@ -36,7 +36,7 @@ TEST_CASE("a backend is found by name") {
   CHECK(find_backend("reference").memory == MemorySpace::host);
   for (const Backend* backend : backends()) {
     INFO(backend->name);
-    if (backend->availability().usable)
+    if (availability_of(*backend).usable)
       CHECK(&find_backend(backend->name, backend->memory) == backend);
     else
       CHECK_THROWS_AS(find_backend(backend->name, backend->memory), UnsupportedOperation);
@@ -49,7 +49,7 @@ TEST_CASE("auto is the first usable backend that is neither yardstick nor varian
   CHECK_FALSE(chosen.yardstick);
   CHECK_FALSE(chosen.variant);
   const auto first = std::find_if(backends().begin(), backends().end(), [](const Backend* backend) {
-    return backend->memory == MemorySpace::host && backend->availability().usable;
+    return backend->memory == MemorySpace::host && availability_of(*backend).usable;
   });
   CHECK(&chosen == *first);
 }

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cnc/matrix.hpp>
+
+#include <variant>
+
+namespace cnc {
+
+// Data moves between host and device when it is asked to, by these functions, and never on the quiet.
+// What is in Space already is returned as it is, sharing its memory. They wait for all that was enqueued
+// before, and have ended on return. Errors: OutOfMemory.
+
+/// The entries of a vector or index array in another memory space.
+template <class Space, class T, class... Properties>
+auto copy_to(const Kokkos::View<T*, Properties...>& view) {
+  using View = Kokkos::View<T*, Properties...>;
+  using Value = typename View::non_const_value_type;
+  if constexpr (std::is_same_v<typename View::memory_space, Space>) {
+    return view;
+  } else {
+    const auto copy = uninitialized<Value, Space>(view.label(), view.extent(0));
+    Kokkos::deep_copy(copy, view);
+    return copy;
+  }
+}
+
+/// A matrix in another memory space, in the same layout.
+template <class Space, class T, class From>
+BcsrMatrix<T, Space> copy_to(const BcsrMatrix<T, From>& A) {
+  return {A.rows,
+          A.cols,
+          A.block_size,
+          copy_to<Space>(A.row_offsets),
+          copy_to<Space>(A.columns),
+          copy_to<Space>(A.values),
+          A.nonzeros};
+}
+template <class Space, class T, class From>
+BsellMatrix<T, Space> copy_to(const BsellMatrix<T, From>& A) {
+  return {A.rows,
+          A.cols,
+          A.block_size,
+          A.slice_height,
+          A.sort_window,
+          copy_to<Space>(A.slice_offsets),
+          copy_to<Space>(A.columns),
+          copy_to<Space>(A.row_permutation),
+          copy_to<Space>(A.values),
+          A.nonzeros};
+}
+template <class Space, class T, class From>
+DiaMatrix<T, Space> copy_to(const DiaMatrix<T, From>& A) {
+  return {A.rows,    A.cols, A.symmetric, copy_to<Space>(A.offsets), copy_to<Space>(A.values),
+          A.nonzeros};
+}
+template <class Space, class T, class From>
+Matrix<T, Space> copy_to(const Matrix<T, From>& A) {
+  return std::visit([](const auto& a) { return Matrix<T, Space>(copy_to<Space>(a)); }, A);
+}
+
+}  // namespace cnc

@@ -1,0 +1,106 @@
+#pragma once
+
+#include "convert/search.hpp"
+
+#include <cnc/preconditioner.hpp>
+#include <contract/operands.hpp>
+#include <precondition/invert_block.hpp>
+
+#include <Kokkos_Macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+// The inverse of one diagonal entry or block of a CSR matrix. Called by host loops and inside kernels
+// alike.
+
+namespace cnc::detail {
+
+/// What inverting one entry or block found: a row at fault, or -1.
+struct BlockFault {
+  index_t row = -1;
+  bool singular_block = false;
+};
+
+/// Position of the first entry of a row at column >= `column`.
+template <class S>
+KOKKOS_INLINE_FUNCTION index_t find_column(const BcsrOperand<S>& A, index_t row, index_t column) {
+  return static_cast<index_t>(
+      first_not_less(A.columns + A.row_offsets[row], A.columns + A.row_offsets[row + 1], column) -
+      A.columns);
+}
+
+/// inverse := 1 / a(row, row), one when V cannot hold or use that.
+template <class V, class S>
+KOKKOS_INLINE_FUNCTION BlockFault invert_entry(const BcsrOperand<S>& A, index_t row, V& inverse) {
+  const index_t k = find_column(A, row, row);
+  const bool stored = k < A.row_offsets[row + 1] && A.columns[k] == row;
+  const double diagonal = stored ? static_cast<double>(A.values[k]) : 0;
+  const bool regular = std::isfinite(diagonal) && diagonal != 0;
+  inverse = regular ? static_cast<V>(1 / diagonal) : V(1);
+  if (regular && std::isfinite(inverse) && inverse != 0) return {};
+  inverse = V(1);
+  return {row, false};
+}
+
+/// Copies the diagonal block that starts at row `first` into `block` (row-major), the identity where it
+/// sticks out of A. Returns the first row with an entry that is not finite, or -1.
+template <class S>
+KOKKOS_INLINE_FUNCTION index_t gather_block(const BcsrOperand<S>& A, index_t first, int b,
+                                            double* block) {
+  index_t fault = -1;
+  for (int k = 0; k < b * b; ++k) block[k] = 0;
+  for (int r = 0; r < b; ++r) {
+    if (r >= A.rows - first) {
+      block[r * b + r] = 1;
+      continue;
+    }
+    const index_t row = first + r;
+    for (index_t k = find_column(A, row, first); k < A.row_offsets[row + 1]; ++k) {
+      const index_t c = A.columns[k] - first;
+      if (c >= b) break;
+      block[r * b + c] = static_cast<double>(A.values[k]);
+      if (fault < 0 && !std::isfinite(block[r * b + c])) fault = row;
+    }
+  }
+  return fault;
+}
+
+/// inverse := the inverse of diagonal block i, row-major; the identity when V cannot hold it. Capacity
+/// is at least b: the room that a thread needs.
+template <int capacity, class V, class S>
+KOKKOS_INLINE_FUNCTION BlockFault invert_diagonal_block(const BcsrOperand<S>& A, int b, index_t i,
+                                                        V* inverse) {
+  double block[capacity * capacity];
+  double inverted[capacity * capacity];
+  const index_t first = i * b;
+  const index_t not_finite_row = gather_block(A, first, b, block);
+  bool good = not_finite_row < 0 && invert_block(b, block, inverted);
+  for (int k = 0; k < b * b && good; ++k) {
+    inverse[k] = static_cast<V>(inverted[k]);
+    good = std::isfinite(inverse[k]);
+  }
+  if (good) return {};
+  for (int k = 0; k < b * b; ++k) inverse[k] = k % (b + 1) == 0 ? V(1) : V(0);
+  return {not_finite_row < 0 ? first : not_finite_row, not_finite_row < 0};
+}
+
+/// The door of a set-up: checks, and an `inverse` of the right size. The number of blocks to invert.
+template <class V, class S, class Space>
+index_t open_set_up(const CsrMatrix<S, Space>& A, PreconditionerKind kind, int block_size,
+                    Preconditioner<V, Space>& M) {
+  require(A.block_size == 1, "set_up_preconditioner: needs a CSR matrix (block size 1)");
+  require(A.rows == A.cols, "set_up_preconditioner: the matrix must be square");
+  require(
+      kind != PreconditionerKind::block_jacobi || (block_size >= 1 && block_size <= max_block_size),
+      "set_up_preconditioner: block size must be 1 to 16");
+  M.kind = kind;
+  M.block_size = kind == PreconditionerKind::block_jacobi ? block_size : 1;
+  const index_t blocks = kind == PreconditionerKind::none ? 0 : ceil_div(A.rows, M.block_size);
+  const auto n =
+      static_cast<std::size_t>(blocks) * static_cast<std::size_t>(M.block_size * M.block_size);
+  if (M.inverse.extent(0) != n) M.inverse = uninitialized<V, Space>("cnc::preconditioner", n);
+  return blocks;
+}
+
+}  // namespace cnc::detail
