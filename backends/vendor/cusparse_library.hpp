@@ -1,0 +1,286 @@
+#pragma once
+
+#include <cnc/error.hpp>
+#include <contract/operands.hpp>
+#include <contract/queue.hpp>
+
+#include <cublas_v2.h>
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cusparse.h>
+
+#include <limits>
+#include <list>
+#include <map>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// What the cuSPARSE yardsticks keep between calls: a device's handles, and descriptors and buffers of
+// the matrices that were multiplied lately.
+
+namespace cnc::cusparse {
+
+[[noreturn]] inline void fail(const char* operation, const std::string& code) {
+  throw DeviceError(operation, "cusparse", code);
+}
+
+inline void check(cudaError_t code, const char* operation) {
+  if (code == cudaSuccess) return;
+  (void)cudaGetLastError();  // the next operation is not to blame
+  fail(operation, std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code));
+}
+
+inline void check(cublasStatus_t code, const char* operation) {
+  if (code != CUBLAS_STATUS_SUCCESS) fail(operation, cublasGetStatusString(code));
+}
+
+/// What the library says that it does not offer, the backend does not offer.
+inline void check(cusparseStatus_t code, const char* operation) {
+  if (code == CUSPARSE_STATUS_NOT_SUPPORTED)
+    throw UnsupportedOperation(std::string("backend 'cusparse': not supported by ") + operation);
+  if (code != CUSPARSE_STATUS_SUCCESS) fail(operation, cusparseGetErrorString(code));
+}
+
+template <class T>
+constexpr cudaDataType data_type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
+
+/// A number that no other allocation of this process has or will have, even at the same address.
+inline std::uint64_t allocation_id(const void* pointer) {
+  // Not linked to the driver's library, without which the program would not start where it is missing.
+  using Get = CUresult (*)(void*, CUpointer_attribute, CUdeviceptr);
+  static const Get get = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    check(cudaGetDriverEntryPointByVersion("cuPointerGetAttribute", &function, 12000,
+                                           cudaEnableDefault, &found),
+          "cudaGetDriverEntryPointByVersion");
+    if (function == nullptr) fail("cudaGetDriverEntryPointByVersion", "no cuPointerGetAttribute");
+    return reinterpret_cast<Get>(function);
+  }();
+  unsigned long long id = 0;
+  const CUresult code =
+      get(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<CUdeviceptr>(pointer));
+  if (code != CUDA_SUCCESS) fail("cuPointerGetAttribute", "CUresult " + std::to_string(code));
+  return id;
+}
+
+/// Everything that descriptors and preprocessing depend on. The values may change in place; a pattern
+/// does not, and another one in the place of a freed one has other allocation ids.
+struct Pattern {
+  cusparseSpMVAlg_t algorithm;
+  cudaDataType storage, vectors;
+  index_t rows, cols;
+  int edge;          ///< block size or slice height
+  offset_t entries;  ///< blocks or slots
+  const void* offsets;
+  const void* columns;
+  const void* values;
+  const index_t* permutation = nullptr;
+  void* stream = nullptr;  ///< the buffer is scratch, so each stream has its own
+  std::uint64_t offsets_id = 0, columns_id = 0;
+  bool operator==(const Pattern&) const = default;
+};
+
+/// Copies from the device once the stream's work is done.
+template <class T>
+std::vector<T> read(const void* from, std::size_t count, void* stream) {
+  const auto native = static_cast<cudaStream_t>(stream);
+  std::vector<T> values(count);
+  check(cudaMemcpyAsync(values.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost, native),
+        "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(native), "cudaStreamSynchronize");
+  return values;
+}
+
+/// The library's descriptors and buffer for y := alpha A x + beta y with one matrix.
+class Product {
+ public:
+  /// Needs some x and y, which it neither reads nor writes.
+  Product(cusparseHandle_t handle, const Pattern& pattern, const void* x, void* y)
+      : Product(pattern) {
+    if (pattern.algorithm == CUSPARSE_SPMV_SELL_ALG1)
+      describe_slices();
+    else if (pattern.algorithm == CUSPARSE_SPMV_BSR_ALG1)
+      describe_blocks();
+    else
+      describe_rows();
+    check(cusparseCreateDnVec(&x_, pattern.cols, const_cast<void*>(x), pattern.vectors),
+          "cusparseCreateDnVec");
+    check(cusparseCreateDnVec(&y_, pattern.rows, y, pattern.vectors), "cusparseCreateDnVec");
+    const float one_f32 = 1;
+    const double one_f64 = 1;
+    const void* one = &one_f64;
+    if (pattern.vectors == CUDA_R_32F) one = &one_f32;
+    std::size_t bytes = 0;
+    check(cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, one, matrix_, x_, one,
+                                  y_, pattern.vectors, pattern.algorithm, &bytes),
+          "cusparseSpMV_bufferSize");
+    if (bytes > 0) check(cudaMalloc(&buffer_, bytes), "cudaMalloc");
+    check(cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, one, matrix_, x_, one,
+                                  y_, pattern.vectors, pattern.algorithm, buffer_),
+          "cusparseSpMV_preprocess");
+  }
+  ~Product() {
+    if (matrix_ != nullptr) (void)cusparseDestroySpMat(matrix_);
+    if (x_ != nullptr) (void)cusparseDestroyDnVec(x_);
+    if (y_ != nullptr) (void)cusparseDestroyDnVec(y_);
+    (void)cudaFree(buffer_);  // waits for kernels that still use it
+    (void)cudaFree(slices_);
+  }
+  Product(const Product&) = delete;
+  Product& operator=(const Product&) = delete;
+
+  const Pattern& pattern() const { return pattern_; }
+
+  void run(cusparseHandle_t handle, const void* alpha, const void* x, const void* beta, void* y) {
+    check(cusparseDnVecSetValues(x_, const_cast<void*>(x)), "cusparseDnVecSetValues");
+    check(cusparseDnVecSetValues(y_, y), "cusparseDnVecSetValues");
+    check(cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, matrix_, x_, beta, y_,
+                       pattern_.vectors, pattern_.algorithm, buffer_),
+          "cusparseSpMV");
+  }
+
+ private:
+  explicit Product(const Pattern& pattern) : pattern_(pattern) {}
+
+  void describe_rows() {
+    const Pattern& p = pattern_;
+    check(cusparseCreateConstCsr(&matrix_, p.rows, p.cols, p.entries, p.offsets, p.columns,
+                                 p.values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                                 CUSPARSE_INDEX_BASE_ZERO, p.storage),
+          "cusparseCreateConstCsr");
+  }
+
+  void describe_blocks() {
+    const Pattern& p = pattern_;
+    check(cusparseCreateConstBsr(&matrix_, p.rows / p.edge, p.cols / p.edge, p.entries, p.edge,
+                                 p.edge, p.offsets, p.columns, p.values, CUSPARSE_INDEX_32I,
+                                 CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, p.storage,
+                                 CUSPARSE_ORDER_ROW),
+          "cusparseCreateConstBsr");
+  }
+
+  /// The slice offsets are copied: the library wants the index type of the columns.
+  void describe_slices() {
+    const Pattern& p = pattern_;
+    if (p.entries > std::numeric_limits<index_t>::max())
+      throw UnsupportedOperation("backend 'cusparse-sell' holds at most 2^31 - 1 slots");
+    const auto permutation = read<index_t>(p.permutation, std::size_t(p.rows), p.stream);
+    for (index_t row = 0; row < p.rows; ++row)
+      if (permutation[std::size_t(row)] != row)
+        throw UnsupportedOperation("backend 'cusparse-sell' takes rows in their own order only");
+    const auto count = std::size_t(ceil_div(p.rows, p.edge)) + 1;
+    const auto wide = read<offset_t>(p.offsets, count, p.stream);
+    const std::vector<index_t> narrow(wide.begin(), wide.end());
+    check(cudaMalloc(&slices_, count * sizeof(index_t)), "cudaMalloc");
+    check(cudaMemcpyAsync(slices_, narrow.data(), count * sizeof(index_t), cudaMemcpyHostToDevice,
+                          static_cast<cudaStream_t>(p.stream)),
+          "cudaMemcpyAsync");
+    check(cusparseCreateConstSlicedEll(&matrix_, p.rows, p.cols, p.entries, p.entries, p.edge,
+                                       slices_, p.columns, p.values, CUSPARSE_INDEX_32I,
+                                       CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, p.storage),
+          "cusparseCreateConstSlicedEll");
+  }
+
+  Pattern pattern_;
+  cusparseConstSpMatDescr_t matrix_ = nullptr;
+  cusparseDnVecDescr_t x_ = nullptr;
+  cusparseDnVecDescr_t y_ = nullptr;
+  void* buffer_ = nullptr;
+  void* slices_ = nullptr;
+};
+
+/// The handles of one device and the products made lately.
+struct Library {
+  static constexpr std::size_t most_products = 16;
+
+  cublasHandle_t blas = nullptr;
+  cusparseHandle_t sparse = nullptr;
+  void* stream = nullptr;
+  std::list<Product> products;  ///< latest use first
+
+  Library() {
+    check(cublasCreate(&blas), "cublasCreate");
+    check(cusparseCreate(&sparse), "cusparseCreate");
+  }
+
+  void use_stream(void* other) {
+    if (stream == other) return;
+    check(cublasSetStream(blas, static_cast<cudaStream_t>(other)), "cublasSetStream");
+    check(cusparseSetStream(sparse, static_cast<cudaStream_t>(other)), "cusparseSetStream");
+    stream = other;
+  }
+
+  Product& product(Pattern pattern, const void* x, void* y) {
+    pattern.stream = stream;
+    pattern.offsets_id = allocation_id(pattern.offsets);
+    pattern.columns_id = allocation_id(pattern.columns);
+    for (auto known = products.begin(); known != products.end(); ++known) {
+      if (known->pattern() != pattern) continue;
+      products.splice(products.begin(), products, known);
+      return products.front();
+    }
+    products.emplace_front(sparse, pattern, x, y);
+    if (products.size() > most_products) products.pop_back();
+    return products.front();
+  }
+};
+
+/// Makes a device current for as long as it lives.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int device) : device_(device) {
+    check(cudaGetDevice(&before_), "cudaGetDevice");
+    if (before_ != device_) check(cudaSetDevice(device_), "cudaSetDevice");
+  }
+  ~DeviceScope() {
+    if (before_ != device_) (void)cudaSetDevice(before_);
+  }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  int device_;
+  int before_ = 0;
+};
+
+inline std::mutex turn;
+
+/// One call into the library of the queue's device, on its stream. Calls take turns: each changes
+/// handles and descriptors.
+class Call {
+ public:
+  explicit Call(const Queue& queue)
+      : lock_(turn), scope_(queue.device), library_(library(queue.device)) {
+    library_.use_stream(queue.stream);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  Library* operator->() const { return &library_; }
+
+  /// The BLAS handle, with scalars read from and results written to the host or the device.
+  cublasHandle_t blas(cublasPointerMode_t scalars = CUBLAS_POINTER_MODE_HOST) const {
+    check(cublasSetPointerMode(library_.blas, scalars), "cublasSetPointerMode");
+    return library_.blas;
+  }
+  void set_to_zero(void* first, std::size_t bytes) const {
+    check(cudaMemsetAsync(first, 0, bytes, static_cast<cudaStream_t>(library_.stream)),
+          "cudaMemsetAsync");
+  }
+
+ private:
+  /// Never destroyed: at the end of the process the driver may be gone before a destructor runs.
+  static Library& library(int device) {
+    static auto& libraries = *new std::map<int, Library>;
+    return libraries[device];
+  }
+
+  std::lock_guard<std::mutex> lock_;
+  DeviceScope scope_;
+  Library& library_;
+};
+
+}  // namespace cnc::cusparse
