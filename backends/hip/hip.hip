@@ -1,0 +1,36 @@
+#include "hip/hip.hpp"
+
+#include "hip/availability.hpp"
+#include "hip/by_wave.hpp"
+
+// The table is for the host. In the compiler's pass over device code a constant belongs to the device, and
+// this one would ask there for host functions.
+#ifndef __HIP_DEVICE_COMPILE__
+
+namespace cnc {
+namespace {
+
+using gpu::RowMapping;
+
+constexpr gpu::BackendText text(const char* name, const char* description) {
+  return {name, description, MemorySpace::device, hip::availability, hip::free_bytes};
+}
+
+}  // namespace
+
+constexpr Backend hip_backend = gpu::backend_table_by_wave(text("hip", "hand-written HIP kernels"));
+
+constexpr Backend hip_row_per_block_backend =
+    gpu::mapping_backend_table_by_wave<RowMapping::row_per_block>(
+        text("hip-row-per-block", "one thread block per block row (Verschoor & Jalba 2012)"));
+
+constexpr Backend hip_row_per_wave_backend =
+    gpu::mapping_backend_table_by_wave<RowMapping::row_per_wave>(
+        text("hip-row-per-wave", "one wave per block row (Verschoor & Jalba 2012)"));
+
+constexpr Backend hip_balanced_backend = gpu::mapping_backend_table_by_wave<RowMapping::balanced>(
+    text("hip-balanced", "equal numbers of nonzeros per thread block (Dehnavi et al. 2010)"));
+
+}  // namespace cnc
+
+#endif

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <gpu/rows.hpp>
+
+#include <contract/operands.hpp>
+
+#include <cstddef>
+
+// Launch policies for AMD GPUs, from what is documented of them: a processor (compute unit) has four SIMDs, 64 KB of
+// shared memory, a first-level cache of 16 KB (32 KB on gfx942) and room for 2048 threads. Nothing has been measured.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+template <int wave, int static_block, class M, class V>
+struct BsellRows;
+template <int wave, int static_block, int lanes, bool row_per_block, class M, class V>
+struct BcsrRows;
+
+namespace tuning {
+
+inline constexpr int vector_threads = 256;         ///< a wave of 64 for each SIMD; not measured
+inline constexpr int csr_threads = 256;            ///< the same; not measured
+inline constexpr int bcsr_threads = 256;           ///< the same; not measured
+inline constexpr int row_per_block_threads = 128;  ///< two waves of 64 share a row; not measured
+inline constexpr int bsell_threads = 256;          ///< the same as vectors; not measured
+inline constexpr int dia_threads = 256;            ///< the same; not measured
+
+/// Entries of a CSR row per lane, about; not measured.
+inline constexpr double csr_entries_per_lane = 4;
+/// Threads of a sliced product that a processor should have before rows are shared between threads: all that
+/// it has room for; not measured.
+inline constexpr double bsell_threads_per_processor = 2048;
+
+// --- resident form ---------------------------------------------------------------------------------------
+/// Eight waves of 64 leave each lane 256 of the 512 registers of its place in a SIMD. With twice the threads compilers
+/// spill in blocks of 2, 3 and 4; speed not measured.
+inline constexpr int resident_threads = 512;
+inline constexpr int resident_blocks_per_processor = 1;
+/// Fewer rows than this are not worth a block of their own; not measured.
+inline constexpr index_t least_resident_rows = 128;
+/// Shared memory that the kernel has besides the vectors: one double per thread and a few sums, rounded up.
+inline constexpr std::size_t static_shared_bytes = 10 * 1024;
+
+/// Largest problems that the automatic choice gives to the resident form: rows of which r, q and p fit into
+/// the rest of shared memory, and matrix bytes as a share of the second-level cache, from which the matrix is
+/// read in every iteration; not measured.
+constexpr double resident_rows_per_processor(std::size_t value_bytes) {
+  return (64 * 1024 - static_shared_bytes) / (3.0 * static_cast<double>(value_bytes));
+}
+inline constexpr double resident_cache_share = 1;
+
+/// Row objects for which the resident kernel is compiled.
+template <class Rows>
+inline constexpr bool resident_form = true;
+template <int wave, class M, class V>
+inline constexpr bool resident_form<BsellRows<wave, 0, M, V>> = false;
+template <int wave, class M, class V>
+inline constexpr bool resident_form<BcsrRows<wave, 0, wave, false, M, V>> = false;
+
+}  // namespace tuning
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET
