@@ -7,7 +7,17 @@
 function(cnc_set_warnings target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wnon-virtual-dtor;-Wcast-align;-Wunused;-Woverloaded-virtual>"
-    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CNC_WERROR}>>:-Werror>")
+    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CNC_WERROR}>>:-Werror>"
+    # nvcc rewrites host code before the host compiler sees it: only what survives that is asked for.
+    "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xcompiler=-Wall,-Wextra,-fopenmp>")
+  cnc_set_device_flags(${target})
+endfunction()
+
+# Kernels are lambdas, and they call constexpr functions of the contract, which is plain C++ and marks
+# nothing for a device.
+function(cnc_set_device_flags target)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--extended-lambda;--expt-relaxed-constexpr>")
 endfunction()
 
 if(CNC_SANITIZE)

@@ -40,10 +40,27 @@ if(NOT TARGET Kokkos::kokkos)
       message(FATAL_ERROR "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR} is too old: 3.4 or newer needed.")
     endif()
     message(STATUS "Kokkos ${Kokkos_VERSION} (${Kokkos_DEVICES}) from ${Kokkos_DIR}")
+    foreach(device CUDA HIP)
+      if(CNC_ENABLE_${device} AND CNC_DEVICE_KOKKOS AND NOT device IN_LIST Kokkos_DEVICES)
+        message(FATAL_ERROR
+          "Kokkos in ${Kokkos_DIR} has no ${device} execution space, so nothing could use the backend. "
+          "Set Kokkos_ROOT to one that has, or CMAKE_DISABLE_FIND_PACKAGE_Kokkos=ON (or "
+          "FETCHCONTENT_SOURCE_DIR_KOKKOS=<source tree>) to build one here, or "
+          "CNC_DEVICE_KOKKOS=OFF to compile the kernels only.")
+      endif()
+    endforeach()
   else()
     message(STATUS "Kokkos is not installed: building release ${CNC_KOKKOS_RELEASE}")
     set(Kokkos_ENABLE_SERIAL ON CACHE BOOL "Kokkos: serial execution space")
     set(Kokkos_ENABLE_OPENMP ON CACHE BOOL "Kokkos: OpenMP execution space")
+    foreach(device CUDA HIP)
+      if(CNC_ENABLE_${device} AND CNC_DEVICE_KOKKOS)
+        set(Kokkos_ENABLE_${device} ON CACHE BOOL "Kokkos: ${device} execution space")
+        set(Kokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE ON CACHE BOOL "Kokkos: as CMake's language")
+        set(Kokkos_DEVICES ${device})
+        set(Kokkos_COMPILE_LANGUAGE ${device})
+      endif()
+    endforeach()
     FetchContent_Declare(kokkos
       URL "https://github.com/kokkos/kokkos/releases/download/${CNC_KOKKOS_RELEASE}/kokkos-${CNC_KOKKOS_RELEASE}.tar.gz"
       URL_HASH "SHA256=${CNC_KOKKOS_SHA256}")
@@ -53,11 +70,17 @@ if(NOT TARGET Kokkos::kokkos)
   endif()
 endif()
 cnc_repair_kokkos()
+# Kokkos code runs on the architectures that Kokkos was built for.
+if(CNC_CUDA_ARCHITECTURES_CHOSEN AND Kokkos_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES "${Kokkos_CUDA_ARCHITECTURES}")
+endif()
 
 # --- Kokkos Kernels -----------------------------------------------------------------------------
 # A yardstick only, so AUTO never builds it; and an installed one belongs to an installed Kokkos.
 if(CNC_WITH_KOKKOS_KERNELS)
-  if(NOT CNC_KOKKOS_IS_FETCHED AND NOT FETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS)
+  cnc_kokkos_language(kokkos_language)
+  if(NOT CNC_KOKKOS_IS_FETCHED AND NOT FETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS
+      AND kokkos_language STREQUAL "CXX")
     find_package(KokkosKernels CONFIG QUIET)
     cnc_find_missing_link_files(missing ${KokkosKernels_TPL_LIBRARIES})
     if(missing)

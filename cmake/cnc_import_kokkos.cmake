@@ -21,6 +21,38 @@ function(cnc_repair_kokkos)
   endforeach()
 endfunction()
 
+# The language in which sources that include this Kokkos must be compiled: CXX, or CUDA or HIP when it was
+# built as CMake's language of that name.
+function(cnc_kokkos_language result)
+  set(language CXX)
+  foreach(device CUDA HIP)
+    if(device IN_LIST Kokkos_DEVICES AND "${Kokkos_COMPILE_LANGUAGE}" STREQUAL device)
+      set(language ${device})
+    endif()
+  endforeach()
+  set(${result} ${language} PARENT_SCOPE)
+endfunction()
+
+# cnc_use_kokkos_compiler(TARGET [EXCEPT regex])
+#
+# Compiles the .cpp files of a target as Kokkos needs it, those that match the expression as C++. Call it
+# when all sources are added, in the directory of the target.
+function(cnc_use_kokkos_compiler target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCEPT" "")
+  cnc_kokkos_language(language)
+  if(language STREQUAL "CXX")
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(directory ${target} SOURCE_DIR)
+  foreach(source IN LISTS sources)
+    get_filename_component(path "${source}" ABSOLUTE BASE_DIR "${directory}")
+    if(source MATCHES "\\.cpp$" AND NOT (arg_EXCEPT AND path MATCHES "${arg_EXCEPT}"))
+      set_source_files_properties("${path}" TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE ${language})
+    endif()
+  endforeach()
+endfunction()
+
 # Older packages of Kokkos Kernels give variables, newer ones Kokkos::kokkoskernels. One name for both.
 function(cnc_import_kokkos_kernels)
   if(TARGET cnc_kokkos_kernels)

@@ -15,11 +15,14 @@ build_packages=(
   libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev libblas-dev liblapack-dev
   libfast-float-dev libxxhash-dev libpng-dev zlib1g-dev
   libcli11-dev nlohmann-json3-dev
-  catch2 libeigen3-dev
+  catch2 libeigen3-dev libboost-context-dev
 )
 # What the sanitized part of the tests needs on top: clang, its sanitizers and its OpenMP library.
 # shellcheck disable=SC2034
 sanitizer_packages=(clang libclang-rt-14-dev libomp-dev)
+# What compiling and linking the HIP sources needs; no GPU.
+# shellcheck disable=SC2034
+hip_packages=(hipcc libamdhip64-dev rocm-device-libs)
 
 is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
@@ -72,6 +75,13 @@ install_missing() {
   # Lists that are too old name files that are gone: read them again and try once more.
   apt_get install -y --no-install-recommends "${offered[@]}" ||
     { apt_get update && apt_get install -y --no-install-recommends "${offered[@]}"; }
+}
+
+# find_nvcc: prints the CUDA compiler, which is often installed beside the search path; fails without one.
+find_nvcc() {
+  command -v nvcc && return
+  local nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
+  [ -x "$nvcc" ] && echo "$nvcc"
 }
 
 # configure PRESET [cmake argument...]: ccache is used where it is installed, and never needed.

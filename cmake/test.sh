@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Everything that must pass: the whole test suite on the optimised build, then the readers, unit and
-# conformance tests under the address and undefined-behaviour sanitizers with a bounded fuzz run.
+# conformance tests under the address and undefined-behaviour sanitizers with a bounded fuzz run. Where a CUDA
+# compiler is installed, the CUDA sources are compiled and linked too, and the HIP sources where the system offers
+# hipcc; neither needs a GPU.
 #
 #   cmake/test.sh [--no-sanitizers]
 set -euo pipefail
@@ -55,6 +57,23 @@ if [ $with_sanitizers = yes ]; then
   configure asan "${settings[@]}"
   build asan cnc_tests_sanitized
   run_tests asan
+fi
+
+if find_nvcc >/dev/null; then
+  configure cuda-check -DCMAKE_CUDA_COMPILER="$(find_nvcc)"
+  build cuda-check cnc_tests_device_check
+  run_tests cuda-check
+else
+  echo "No nvcc here: the CUDA sources were not compiled."
+fi
+
+install_missing "${hip_packages[@]}"
+if command -v hipcc >/dev/null; then
+  configure hip-check
+  build hip-check cnc_tests_device_check hip_kernels
+  run_tests hip-check
+else
+  echo "No hipcc here: the HIP sources were not compiled."
 fi
 
 say "Result"

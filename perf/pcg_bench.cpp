@@ -6,6 +6,7 @@
 
 #include "harness/bench.hpp"
 #include "harness/check.hpp"
+#include "harness/pcg_solves.hpp"
 #include "peers/peers.hpp"
 
 #include <cnc/blas1.hpp>
@@ -21,8 +22,6 @@
 namespace cnc::perf {
 namespace {
 
-constexpr index_t shorter = 4;
-constexpr index_t fewest = 12;  ///< a difference over fewer iterations would be noise
 constexpr index_t most = 100;
 
 /// Solves with a given number of iterations from x = 0. Returns the 2-norm of the last residual, or
@@ -30,17 +29,6 @@ constexpr index_t most = 100;
 /// iterate.)
 template <class V>
 using Iterate = std::function<double(const Vector<V>& b, const Vector<V>& x, index_t iterations)>;
-
-SolveOptions endless(Method method, PreconditionerKind preconditioner, int block_size) {
-  SolveOptions options;
-  options.method = method;
-  options.preconditioner = preconditioner;
-  options.preconditioner_block_size = block_size;
-  options.rtol = 0;  // never met, so that every solve runs to its limit
-  options.divergence = std::numeric_limits<double>::max();
-  options.record_history = false;
-  return options;
-}
 
 template <class V>
 struct Candidate {
@@ -81,21 +69,6 @@ std::pair<Iterate<V>, std::string> ready_solver(Context<>& ctx, const Candidate<
   one.max_iterations = 1;
   solver->set_options(one);
   return {iterate, solver->solve(Vector<const V>(b), x).form};
-}
-
-/// Residual norm of the reference backend after the short solve, for a diagonal in blocks of that
-/// size.
-double expected_residual(const CsrMatrix<double>& A, int block_size) {
-  Context<> ctx("reference");
-  const auto kind = block_size == 1 ? PreconditionerKind::jacobi : PreconditionerKind::block_jacobi;
-  SolveOptions options = endless(Method::pcg, kind, block_size);
-  options.format = FormatSpec{"csr", 1};
-  options.max_iterations = shorter;
-  Solver<double> solver(ctx, options);
-  solver.prepare(A);
-  const Vector<double> x("x", static_cast<std::size_t>(A.rows));
-  return solver.solve(Vector<const double>(random_vector<double>(A.rows, 2)), x)
-      .recurrence_residual;
 }
 
 /// || b - A x || in double, with the right-hand side of all solves.

@@ -4,8 +4,20 @@
 #include <kokkos/kokkos.hpp>
 #include <openmp/openmp.hpp>
 #include <reference/reference.hpp>
+#ifdef CNC_HAVE_CUDA
+#include <cuda/cuda.hpp>
+#endif
+#ifdef CNC_HAVE_HIP
+#include <hip/hip.hpp>
+#endif
+#ifdef CNC_HAVE_CUSPARSE
+#include <vendor/cusparse.hpp>
+#endif
 #ifdef CNC_HAVE_KOKKOS_KERNELS
 #include <vendor/kokkos_kernels.hpp>
+#endif
+#ifdef CNC_HAVE_ROCSPARSE
+#include <vendor/rocsparse.hpp>
 #endif
 
 #include <string>
@@ -16,15 +28,43 @@ namespace cnc {
 std::span<const Backend* const> backends() {
   static const Backend* const list[] = {
       &openmp_backend(),
+#ifdef CNC_HAVE_CUDA
+      &cuda_backend,
+#endif
+#ifdef CNC_HAVE_HIP
+      &hip_backend,
+#endif
 #ifdef CNC_KOKKOS_HAS_DEVICE
       &kokkos_device_backend,
 #endif
-      &kokkos_backend,          &reference_backend,
+      &kokkos_backend,
+      &reference_backend,
 #ifdef CNC_HAVE_KOKKOS_KERNELS
       &kokkos_kernels_backend,
 #endif
+#ifdef CNC_HAVE_CUSPARSE
+      &cusparse_backend,
+      &cusparse_alg2_backend,
+      &cusparse_sell_backend,
+      &cusparse_bsr_backend,
+#endif
+#ifdef CNC_HAVE_ROCSPARSE
+      &rocsparse_backend,
+      &rocsparse_stream_backend,
+#endif
+#ifdef CNC_HAVE_CUDA
+      &cuda_row_per_block_backend,
+      &cuda_row_per_warp_backend,
+      &cuda_balanced_backend,
+#endif
+#ifdef CNC_HAVE_HIP
+      &hip_row_per_block_backend,
+      &hip_row_per_wave_backend,
+      &hip_balanced_backend,
+#endif
 #ifdef __x86_64__
-      &openmp_avx512_backend,   &openmp_avx2_backend,
+      &openmp_avx512_backend,
+      &openmp_avx2_backend,
 #endif
       &openmp_portable_backend,
   };
@@ -37,11 +77,10 @@ const char* memory_text(MemorySpace memory) {
   return memory == MemorySpace::host ? "host" : "device";
 }
 
-bool usable(const Backend& backend) { return backend.availability().usable; }
-
 const Backend& preferred_backend(MemorySpace memory) {
   for (const Backend* backend : backends())
-    if (backend->memory == memory && !backend->yardstick && !backend->variant && usable(*backend))
+    if (backend->memory == memory && !backend->yardstick && !backend->variant &&
+        availability_of(*backend).usable)
       return *backend;
   throw UnsupportedOperation(std::string("no backend for ") + memory_text(memory) +
                              " memory is usable on this machine");
@@ -66,6 +105,15 @@ std::string known_names() {
 
 }  // namespace
 
+Availability availability_of(const Backend& backend) {
+  Availability availability = backend.availability();
+#ifndef CNC_KOKKOS_HAS_DEVICE
+  if (availability.usable && backend.memory == MemorySpace::device)
+    return {false, availability.detail + ", but this build's Kokkos has no device backend"};
+#endif
+  return availability;
+}
+
 const Backend& find_backend(std::string_view name, MemorySpace memory) {
   if (name == "auto") return preferred_backend(memory);
   const Backend* backend = named_backend(name, memory);
@@ -75,7 +123,7 @@ const Backend& find_backend(std::string_view name, MemorySpace memory) {
   if (backend->memory != memory)
     throw UnsupportedOperation(prefix() + "works in " + memory_text(backend->memory) +
                                " memory, not in " + memory_text(memory) + " memory");
-  const Availability availability = backend->availability();
+  const Availability availability = availability_of(*backend);
   if (!availability.usable)
     throw UnsupportedOperation(prefix() + "is not usable on this machine: " + availability.detail);
   return *backend;

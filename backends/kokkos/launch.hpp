@@ -56,6 +56,22 @@ void for_each_entry(const char* label, const Queue& queue, index_t n, const Body
   Kokkos::parallel_for(label, policy, body);
 }
 
+// Kernels of these headers are function objects and not lambdas: a lambda for host and device in a template that
+// several sources instantiate can lose the host half that nvcc makes for it, and then copies call nowhere.
+
+/// One part of a loop over units.
+template <class Exec, class Body>
+struct PartKernel {
+  Body body;
+  index_t units;
+  index_t part;
+  KOKKOS_INLINE_FUNCTION void operator()(const Team<Exec>& team) const {
+    const index_t begin = static_cast<index_t>(team.league_rank()) * part;
+    const index_t end = units - begin < part ? units : begin + part;
+    body(team, begin, end);
+  }
+};
+
 /// body(team, begin, end) for consecutive ranges of `part` units that cover [0, units). One empty
 /// range when there are no units, so that a body which also moves scalars does so.
 template <class Exec, class Body>
@@ -64,33 +80,53 @@ void for_each_part(const char* label, const Queue& queue, TeamShape shape, index
   const index_t parts = units == 0 ? 1 : ceil_div(units, part);
   const Kokkos::TeamPolicy<Exec> policy(execution_space<Exec>(queue), parts, shape.threads,
                                         shape.lanes);
-  Kokkos::parallel_for(
-      label, policy, KOKKOS_LAMBDA(const Team<Exec>& team) {
-        const index_t begin = static_cast<index_t>(team.league_rank()) * part;
-        const index_t end = units - begin < part ? units : begin + part;
-        body(team, begin, end);
-      });
+  Kokkos::parallel_for(label, policy, PartKernel<Exec, Body>{body, units, part});
 }
+
+/// The sum of all partial sums, on one team.
+template <class Exec, int N, class Store>
+struct FinishSumKernel {
+  const double* partials;
+  index_t parts;
+  Store store;
+  KOKKOS_INLINE_FUNCTION void operator()(const Team<Exec>& team) const {
+    const double* from = partials;
+    Sum<double, N> total;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, index_t(0), parts),
+        [&](const index_t i, Sum<double, N>& sum) {
+          for (int k = 0; k < N; ++k) sum.value[k] += from[i * N + k];
+        },
+        total);
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { store(total); });
+  }
+};
 
 /// Adds up the `parts` partial sums in a fixed order and hands the total to store, once.
 template <class Exec, int N, class Store>
 void finish_sum(const Queue& queue, index_t parts, const Store& store) {
   constexpr TeamShape shape = entry_team<Exec>;
-  const double* partials = queue.partials;
   const Kokkos::TeamPolicy<Exec> policy(execution_space<Exec>(queue), 1, shape.threads,
                                         shape.lanes);
-  Kokkos::parallel_for(
-      "cnc::finish_sum", policy, KOKKOS_LAMBDA(const Team<Exec>& team) {
-        Sum<double, N> total;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, index_t(0), parts),
-            [&](const index_t i, Sum<double, N>& sum) {
-              for (int k = 0; k < N; ++k) sum.value[k] += partials[i * N + k];
-            },
-            total);
-        Kokkos::single(Kokkos::PerTeam(team), [&]() { store(total); });
-      });
+  Kokkos::parallel_for("cnc::finish_sum", policy,
+                       FinishSumKernel<Exec, N, Store>{queue.partials, parts, store});
 }
+
+/// One part of a sum: what the body adds up over its range becomes a partial sum.
+template <class Exec, int N, class Body>
+struct PartSum {
+  Body body;
+  double* partials;
+  index_t part;
+  KOKKOS_INLINE_FUNCTION void operator()(const Team<Exec>& team, index_t begin, index_t end) const {
+    Sum<double, N> sum;
+    body(team, begin, end, sum);
+    double* to = partials + begin / part * N;
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      for (int k = 0; k < N; ++k) to[k] = sum.value[k];
+    });
+  }
+};
 
 /// body(team, begin, end, sum) leaves the sum over its range in `sum`; the total goes to
 /// store(total). The ranges depend on `units` alone and both passes sum in a fixed order, so the
@@ -98,16 +134,8 @@ void finish_sum(const Queue& queue, index_t parts, const Store& store) {
 template <class Exec, int N, class Body, class Store>
 void sum_parts(const char* label, const Queue& queue, TeamShape shape, index_t units, index_t part,
                const Body& body, const Store& store) {
-  double* partials = queue.partials;
-  for_each_part<Exec>(
-      label, queue, shape, units, part,
-      KOKKOS_LAMBDA(const Team<Exec>& team, const index_t begin, const index_t end) {
-        Sum<double, N> sum;
-        body(team, begin, end, sum);
-        Kokkos::single(Kokkos::PerTeam(team), [&]() {
-          for (int k = 0; k < N; ++k) partials[begin / part * N + k] = sum.value[k];
-        });
-      });
+  for_each_part<Exec>(label, queue, shape, units, part,
+                      PartSum<Exec, N, Body>{body, queue.partials, part});
   finish_sum<Exec, N>(queue, ceil_div(units, part), store);
 }
 

@@ -11,6 +11,10 @@ namespace cnc {
 /// variants last), usable here or not. The list itself is in src/registry.cpp.
 std::span<const Backend* const> backends();
 
+/// Whether contexts with the backend can be made here: it runs on this machine, and this build's Kokkos
+/// reaches its memory. The detail says on what it runs, or why it cannot.
+Availability availability_of(const Backend& backend);
+
 /// The backend of that name; "auto" is the first usable one for the memory space.
 ///
 /// Errors   InvalidArgument (unknown name: the text lists the known ones),

@@ -6,6 +6,7 @@
 #include <cnc/bsell_matrix.hpp>
 #include <cnc/context.hpp>
 #include <cnc/convert.hpp>
+#include <cnc/copy.hpp>
 #include <cnc/dia_matrix.hpp>
 #include <cnc/error.hpp>
 #include <cnc/formats.hpp>

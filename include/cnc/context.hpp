@@ -9,11 +9,40 @@
 
 namespace cnc {
 
+namespace detail {
+#if defined(KOKKOS_HAS_SHARED_HOST_PINNED_SPACE)
+using PinnedSpace = Kokkos::SharedHostPinnedSpace;
+#elif defined(KOKKOS_ENABLE_CUDA)
+using PinnedSpace = Kokkos::CudaHostPinnedSpace;
+#elif defined(KOKKOS_ENABLE_HIP)
+using PinnedSpace = Kokkos::Experimental::HIPHostPinnedSpace;
+#else
+using PinnedSpace = Kokkos::HostSpace;
+#endif
+
+/// Memory that the host and kernels in Space both reach.
+template <class Space>
+using SharedSpace = std::conditional_t<is_host_space<Space>, Kokkos::HostSpace, PinnedSpace>;
+
+/// The vendor's stream of an execution-space instance and the number of its device; null, 0 on a host.
+template <class Exec>
+void set_stream(Queue& queue, const Exec& exec) {
+  if constexpr (requires { exec.cuda_stream(); }) {
+    queue.stream = exec.cuda_stream();
+    queue.device = exec.cuda_device();
+  } else if constexpr (requires { exec.hip_stream(); }) {
+    queue.stream = exec.hip_stream();
+    queue.device = exec.hip_device();
+  }
+}
+}  // namespace detail
+
 /// Where operations run: an execution-space instance (stream), a backend, and scratch.
 ///
 /// The memory space is a type (Exec::memory_space), the kernel set a value: in one process contexts
 /// with different backends work side by side on the same views. A context is not shared between
-/// threads; several contexts may be used at once.
+/// threads; several contexts may be used at once, on a device each on a stream of its own: construct
+/// the execution-space instance from the stream.
 template <class Exec = Kokkos::DefaultHostExecutionSpace>
 class Context {
   static_assert(std::is_same_v<Exec, Kokkos::DefaultHostExecutionSpace> ||
@@ -23,10 +52,18 @@ class Context {
  public:
   using execution_space = Exec;
   using memory_space = typename Exec::memory_space;
+  static constexpr MemorySpace memory =
+      detail::is_host_space<memory_space> ? MemorySpace::host : MemorySpace::device;
 
   /// Host contexts use `threads` threads (0: all that OpenMP would use).
-  /// Errors   as find_backend; InvalidArgument (threads < 0).
-  explicit Context(std::string_view backend = "auto", int threads = 0, const Exec& exec = Exec());
+  /// Errors   as find_backend; InvalidArgument (threads < 0); OutOfMemory.
+  explicit Context(std::string_view backend = "auto", int threads = 0, const Exec& exec = Exec())
+      : Context(find_backend(backend, memory), threads, exec) {}
+  explicit Context(const char* backend, int threads = 0, const Exec& exec = Exec())
+      : Context(std::string_view(backend), threads, exec) {}
+  /// With a backend that need not be in the registry: it works in this memory and is usable.
+  /// Errors   InvalidArgument (threads < 0, a backend for other memory); OutOfMemory.
+  explicit Context(const Backend& backend, int threads = 0, const Exec& exec = Exec());
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -40,8 +77,17 @@ class Context {
     require(scalars >= 1, "Context: least work must be at least 1");
     queue_.least_work = scalars;
   }
+  /// Threads per block of a device backend's kernels, 0 for what its tuning table says. For measuring;
+  /// sums may then be taken in another order.
+  /// Errors   InvalidArgument (not 0, 32, 64, ... 1024).
+  void set_block_threads(int threads) {
+    require(threads >= 0 && threads <= 1024 && threads % 32 == 0,
+            "Context: threads per block must be a multiple of 32, 1024 at most");
+    queue_.block_threads = threads;
+  }
 
   /// Makes sure that reductions over n rows have their scratch. Allocates when n grows.
+  /// Errors   OutOfMemory; the scratch is then as before.
   void reserve(index_t n);
 
   /// What backends receive. Scratch covers the last reserve.
@@ -69,42 +115,54 @@ class Context {
   Exec exec_;
   const Backend* backend_;
   Queue queue_;
-  Kokkos::View<double*, memory_space> partials_;
-  Kokkos::View<double*, memory_space> result_;
+  Vector<double, memory_space> partials_;
+  Vector<double, memory_space> result_;
+  Vector<double, detail::SharedSpace<memory_space>> host_result_;  ///< devices only
+  Vector<std::uint32_t, memory_space> tickets_;
 };
 
-Context() -> Context<>;
-Context(const char*) -> Context<>;
+Context()->Context<>;
+Context(const char*)->Context<>;
 
 /// Threads that a host context uses when none are asked for: OMP_NUM_THREADS or the cores at hand.
 int default_threads();
 
 template <class Exec>
-Context<Exec>::Context(std::string_view backend, int threads, const Exec& exec)
+Context<Exec>::Context(const Backend& backend, int threads, const Exec& exec)
     : exec_(exec),
-      backend_(&find_backend(
-          backend, Kokkos::SpaceAccessibility<Kokkos::HostSpace, memory_space>::accessible
-                       ? MemorySpace::host
-                       : MemorySpace::device)),
-      result_("cnc::result", 1) {
+      backend_(&backend),
+      result_(zeroed<double, memory_space>("cnc::result", 1)),
+      tickets_(zeroed<std::uint32_t, memory_space>("cnc::tickets", ticket_slots)) {
   require(threads >= 0, "Context: threads must not be negative");
+  require(backend.memory == memory, "Context: the backend works in other memory");
   queue_.threads = threads == 0 ? default_threads() : threads;
   queue_.execution_space = &exec_;
+  detail::set_stream(queue_, exec_);
+  queue_.tickets = tickets_.data();
+  if constexpr (memory == MemorySpace::device)
+    host_result_ = uninitialized<double, detail::PinnedSpace>("cnc::host_result", 1);
 }
 
 template <class Exec>
 void Context<Exec>::reserve(index_t n) {
   const auto slots = static_cast<std::size_t>(reduction_slots(n));
-  if (partials_.extent(0) < slots)
-    partials_ = Kokkos::View<double*, memory_space>("cnc::partials", slots);
+  if (partials_.extent(0) < slots) {
+    exec_.fence();  // nothing may still use the old ones
+    partials_ = uninitialized<double, memory_space>("cnc::partials", slots);
+  }
   queue_.partials = partials_.data();
 }
 
 template <class Exec>
 double Context<Exec>::read_result() const {
-  auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), result_);
-  exec_.fence();
-  return host(0);
+  if constexpr (detail::is_host_space<memory_space>) {
+    exec_.fence();
+    return result_(0);
+  } else {
+    Kokkos::deep_copy(exec_, host_result_, result_);
+    exec_.fence();
+    return host_result_(0);
+  }
 }
 
 namespace detail {

@@ -63,6 +63,8 @@ class OutOfMemory : public Error {
 class DeviceError : public Error {
  public:
   using Error::Error;
+  DeviceError(const std::string& operation, const std::string& backend, const std::string& reason)
+      : Error(operation + " on " + backend + ": " + reason) {}
 };
 
 namespace detail {
@@ -75,7 +77,7 @@ inline void require(bool condition, const char* text) {
   if (!condition) detail::throw_invalid(text);
 }
 template <class MakeText>
-  requires requires(const MakeText& make) { std::string(make()); }
+requires requires(const MakeText& make) { std::string(make()); }
 void require(bool condition, const MakeText& make_text) {
   if (!condition) detail::throw_invalid(make_text());
 }

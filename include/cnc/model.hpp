@@ -18,16 +18,18 @@ struct Bandwidth {
 std::size_t last_level_cache_bytes();
 
 /// A working set that no cache holds: four times the last-level cache, 256 MB at least, 1 GB or an
-/// eighth of the free memory at most.
-std::size_t out_of_cache_bytes();
+/// eighth of the free memory at most. On a device 1 GB or an eighth of its free memory.
+std::size_t out_of_cache_bytes(MemorySpace memory = MemorySpace::host);
 
-/// Streams over `working_set` bytes (0: out_of_cache_bytes) with the context's threads and gives
+/// Streams over `working_set` bytes (0: out_of_cache_bytes) in the context's memory, on a host with the
+/// context's threads, and gives
 /// the best rate seen, since noise only ever slows a stream down. A set that fits in a cache gives
 /// the bandwidth of that cache, which is the one to compare a matrix of that size with.
 ///
-/// Method   read: the faster of a plain summation loop and the backend's own dot product;
+/// Method   read: the faster of a plain summation loop (on a device: a kernel of 16-byte loads, many
+///          launches between two fences) and the backend's own dot product;
 ///          triad: McCalpin's STREAM triad, at least 4 passes and `seconds` of time each.
-/// Errors   InvalidArgument (seconds <= 0).
+/// Errors   InvalidArgument (seconds <= 0); OutOfMemory.
 /// Cost     allocates the working set; 3 `seconds` plus the first touch.
 template <class Exec>
 Bandwidth measure_bandwidth(Context<Exec>& ctx, std::size_t working_set = 0, double seconds = 0.05);

@@ -23,6 +23,20 @@ enum class ToleranceReference { rhs, initial_residual };
 
 enum class Reordering { none, rcm };
 
+/// How iterations are carried out: from the plainest to the most fused. What the backend lacks is refused
+/// with UnsupportedOperation, never replaced by something else.
+enum class SolveForm {
+  automatic,         ///< the fastest that backend, matrix and preconditioner offer
+  plain_operations,  ///< SpMV, dot, axpy ...: one vector operation at a time
+  fused_steps,       ///< SpMV with dot; update with both dots; the host looks after every iteration
+  streamed,          ///< device: many fused iterations enqueued at once, stop test on the device
+  graph,             ///< device: the same, replayed as a graph
+  resident,          ///< device: one persistent launch for many iterations, vectors on chip
+};
+
+/// "automatic", "plain operations", "fused steps", "streamed", "graph", "resident".
+const char* to_string(SolveForm form);
+
 /// Type in which the matrix is stored for the iteration; the true residual always uses the matrix given.
 enum class StoragePrecision {
   as_vectors,
@@ -39,6 +53,7 @@ struct Progress {
 
 struct SolveOptions {
   Method method = Method::pcg;
+  SolveForm form = SolveForm::automatic;
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;
   int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout
   FormatSpec format;                  ///< layout to build in prepare; "auto" chooses
@@ -86,13 +101,15 @@ struct SolveReport {
   double tolerance = 0;            ///< the absolute residual asked for
   index_t restarts = 0;            ///< times the recurrence was replaced by the true residual
   double seconds = 0;
-  double bytes = 0;  ///< compulsory bytes moved by the iterations (contract/cost.hpp)
-  double flops = 0;  ///< useful flops of the iterations
-  offset_t backend_calls = 0;          ///< operations enqueued (kernel launches on a device)
+  double bytes = 0;            ///< compulsory bytes moved by the iterations (contract/cost.hpp)
+  double flops = 0;            ///< useful flops of the iterations
+  offset_t backend_calls = 0;  ///< operations enqueued; in runs on a device: kernels launched
   offset_t host_synchronisations = 0;  ///< times the host waited for a scalar
-  std::string backend;  ///< backend that did the work
-  std::string format;   ///< layout that was used, "bcsr:3"
-  std::string form;     ///< "run", "fused steps" or "plain operations"
+  std::string backend;                 ///< backend that did the work
+  std::string format;                  ///< layout that was used, "bcsr:3"
+  /// "plain operations", "fused steps", "run" (many iterations in one call on the host), or which way
+  /// a device did them: "streamed", "graph", "resident".
+  std::string form;
   std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is the initial residual
 
   bool converged() const { return status == SolveStatus::converged; }

@@ -5,7 +5,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <exception>
+#include <new>
 #include <string>
+#include <string_view>
 
 namespace cnc {
 
@@ -25,10 +28,44 @@ Vector<T, Space> wrap(T* data, index_t n) {
   return Vector<T, Space>(data, static_cast<std::size_t>(n));
 }
 
+namespace detail {
+/// Bytes that can still be allocated there, 0 where nobody tells.
+std::size_t free_bytes(MemorySpace memory);
+
+template <class Space>
+inline constexpr bool is_host_space =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible;
+
+/// allocate() makes a view of `bytes`. The one place where what Kokkos throws, a std::bad_alloc or a
+/// std::runtime_error by version, becomes OutOfMemory.
+template <class Space, class Allocate>
+auto allocated(const std::string& label, std::size_t bytes, const Allocate& allocate) {
+  try {
+    return allocate();
+  } catch (const std::exception& error) {
+    const bool ran_out = dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+                         std::string_view(error.what()).find("alloc") != std::string_view::npos;
+    if (!ran_out) throw;
+    const MemorySpace memory = is_host_space<Space> ? MemorySpace::host : MemorySpace::device;
+    throw OutOfMemory(label, bytes, free_bytes(memory));
+  }
+}
+}  // namespace detail
+
 /// A vector with uninitialised entries, for code that writes every one of them.
+/// Errors   OutOfMemory.
 template <class T, class Space = HostSpace>
 Vector<T, Space> uninitialized(const std::string& label, std::size_t n) {
-  return Vector<T, Space>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), n);
+  return detail::allocated<Space>(label, n * sizeof(T), [&] {
+    return Vector<T, Space>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), n);
+  });
+}
+
+/// A vector of zeros.
+/// Errors   OutOfMemory.
+template <class T, class Space = HostSpace>
+Vector<T, Space> zeroed(const std::string& label, std::size_t n) {
+  return detail::allocated<Space>(label, n * sizeof(T), [&] { return Vector<T, Space>(label, n); });
 }
 
 namespace detail {

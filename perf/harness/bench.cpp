@@ -5,6 +5,7 @@
 #include <cnc/io.hpp>
 
 #include <Kokkos_Core.hpp>
+#include <kokkos/kokkos.hpp>
 
 #include <unistd.h>
 
@@ -55,6 +56,20 @@ void make_quick(BenchOptions& o) {
     o.matrices.sets = {"quick"};
 }
 
+/// use(context) with the backend that `auto` takes in that memory.
+template <class Use>
+void with_automatic_context(MemorySpace memory, int threads, const Use& use) {
+#ifdef CNC_KOKKOS_HAS_DEVICE
+  if (memory == MemorySpace::device) {
+    Context<Kokkos::DefaultExecutionSpace> ctx("auto", threads);
+    return use(ctx);
+  }
+#endif
+  (void)find_backend("auto", memory);
+  Context<> ctx("auto", threads);
+  use(ctx);
+}
+
 Record start_record(const Bench& bench, const BenchOptions& o) {
   Record record;
   record.bench = bench.name;
@@ -74,9 +89,13 @@ void run(const Bench& bench, BenchOptions& o) {
   const Kokkos::ScopeGuard kokkos;
   Record record = start_record(bench, o);
   tell("memory bandwidth");
-  Context<> ctx("auto", o.threads);
-  // A quick run shows that things work; its figures mean nothing, so a small stream does.
-  record.memory = measure_bandwidth(ctx, o.quick ? std::size_t{1} << 22 : 0, o.quick ? 0.01 : 0.2);
+  with_automatic_context(bench.memory, o.threads, [&](auto& ctx) {
+    if (bench.memory == MemorySpace::device)
+      record.machine["device"] = ctx.backend().availability().detail;
+    // A quick run shows that things work; its figures mean nothing, so a small stream does.
+    record.memory =
+        measure_bandwidth(ctx, o.quick ? std::size_t{1} << 22 : 0, o.quick ? 0.01 : 0.2);
+  });
   bench.run(o, record);
   tell("");
   record.print_heading(std::cout);
@@ -137,13 +156,17 @@ std::vector<std::unique_ptr<Context<>>> contexts_to_time(const BenchOptions& opt
   return contexts;
 }
 
-bool is_automatic(const Backend& backend) { return &backend == &find_backend("auto"); }
+bool is_automatic(const Backend& backend) {
+  return &backend == &find_backend("auto", backend.memory);
+}
 
-double bandwidth_at(double bytes, const BenchOptions& options) {
-  Context<> ctx("auto", options.threads);
-  const double smallest = 1e4;
-  return measure_read_bandwidth(ctx, static_cast<std::size_t>(std::max(bytes, smallest)),
-                                options.quick ? 0.005 : 0.1);
+double bandwidth_at(double bytes, const BenchOptions& options, MemorySpace memory) {
+  const auto size = static_cast<std::size_t>(std::max(bytes, 1e4));
+  double rate = 0;
+  with_automatic_context(memory, options.threads, [&](auto& ctx) {
+    rate = measure_read_bandwidth(ctx, size, options.quick ? 0.005 : 0.1);
+  });
+  return rate;
 }
 
 }  // namespace cnc::perf

@@ -38,6 +38,7 @@ struct Bench {
   bool takes_matrices = true;
   std::function<void(CLI::App&)> add_options;  ///< may be empty
   std::function<void(const BenchOptions&, Record&)> run;
+  MemorySpace memory = MemorySpace::host;  ///< where it measures
 };
 
 /// A main function: parses, starts Kokkos and the threads, measures the memory, runs the bench,
@@ -45,14 +46,15 @@ struct Bench {
 /// failed; 2 for wrong usage.
 int run_bench(int argc, char** argv, const Bench& bench);
 
-/// One context for each backend to be timed, in the registry's order.
+/// One context for each host backend to be timed, in the registry's order.
 std::vector<std::unique_ptr<Context<>>> contexts_to_time(const BenchOptions& options);
 
 /// Whether `auto` means this backend.
 bool is_automatic(const Backend& backend);
 
-/// Read bandwidth of a working set of that many bytes, by the automatic backend.
-double bandwidth_at(double bytes, const BenchOptions& options);
+/// Read bandwidth of a working set of that many bytes, by the automatic backend of that memory.
+double bandwidth_at(double bytes, const BenchOptions& options,
+                    MemorySpace memory = MemorySpace::host);
 
 /// "measuring ..." on standard error.
 void tell(const std::string& what);

@@ -87,11 +87,11 @@ TestMatrix load_matrix(const std::string& source) {
   return matrix;
 }
 
-FormatsToTime formats_to_time(const Structure& structure, int value_bytes) {
-  // Blocks that are half empty lose to scalar formats on any host; leaving them out saves
+FormatsToTime formats_to_time(const Structure& structure, int value_bytes, MemorySpace memory) {
+  // Blocks that are half empty lose to scalar formats everywhere; leaving them out saves
   // gigabytes.
   constexpr double min_density = 0.6;
-  FormatsToTime formats{choose_format(structure, value_bytes).format,
+  FormatsToTime formats{choose_format(structure, value_bytes, memory).format,
                         comparable_formats(structure, min_density)};
   if (std::find(formats.all.begin(), formats.all.end(), formats.automatic) == formats.all.end())
     formats.all.push_back(formats.automatic);

@@ -38,7 +38,8 @@ struct FormatsToTime {
   FormatSpec automatic;
   std::vector<FormatSpec> all;
 };
-FormatsToTime formats_to_time(const Structure& structure, int value_bytes);
+FormatsToTime formats_to_time(const Structure& structure, int value_bytes,
+                              MemorySpace memory = MemorySpace::host);
 
 /// The block size for peers with block forms: the largest of 2, 3, 4 whose blocks are nearly full,
 /// else 1.

@@ -52,32 +52,41 @@ double speedup(const Samples& ours, const Samples& other) {
 
 namespace {
 
-double time_calls(const std::function<void()>& operation, long calls) {
+using Operation = std::function<void()>;
+
+double time_calls(const Operation& operation, const Operation& wait, long calls) {
   const double start = now();
   for (long i = 0; i < calls; ++i) operation();
+  wait();
   return now() - start;
 }
 
 /// Doubles the number of calls until their time is a fair part of the share, then scales up.
-long calls_for(const std::function<void()>& operation, double share) {
+long calls_for(const Operation& operation, const Operation& wait, double share) {
   long calls = 1;
-  double seconds = time_calls(operation, calls);
+  double seconds = time_calls(operation, wait, calls);
   while (seconds < share / 8) {
     calls *= 2;
-    seconds = time_calls(operation, calls);
+    seconds = time_calls(operation, wait, calls);
   }
   return std::max(1L, std::lround(share / seconds * static_cast<double>(calls)));
 }
 
 }  // namespace
 
-Turn repeat(std::function<void()> operation, const MeasureOptions& options) {
+Turn repeat(Operation operation, const MeasureOptions& options) {
+  return repeat_enqueued(
+      std::move(operation), [] {}, options);
+}
+
+Turn repeat_enqueued(Operation operation, Operation wait, const MeasureOptions& options) {
   const double share = options.seconds / options.turns;
   auto calls = std::make_shared<long>(0);
-  return [operation = std::move(operation), share, calls] {
+  return [operation = std::move(operation), wait = std::move(wait), share, calls] {
     operation();
-    if (*calls == 0) *calls = calls_for(operation, share);
-    return time_calls(operation, *calls) / static_cast<double>(*calls);
+    wait();
+    if (*calls == 0) *calls = calls_for(operation, wait, share);
+    return time_calls(operation, wait, *calls) / static_cast<double>(*calls);
   };
 }
 

@@ -38,6 +38,10 @@ struct MeasureOptions {
 /// calls is found in the first turn. `operation` returns when its result is there.
 Turn repeat(std::function<void()> operation, const MeasureOptions& options);
 
+/// The same for an operation that is only enqueued: `wait` returns when all calls of a turn are done.
+Turn repeat_enqueued(std::function<void()> operation, std::function<void()> wait,
+                     const MeasureOptions& options);
+
 /// Takes the contestants' turns round by round, forwards and backwards in alternation (ABBA...),
 /// after one round that does not count. Result: the samples of each contestant.
 std::vector<Samples> measure_interleaved(const std::vector<Turn>& contestants,

@@ -1,5 +1,6 @@
 #include "app.hpp"
 #include "commands.hpp"
+#include "memory.hpp"
 #include "output_file.hpp"
 #include "session.hpp"
 #include "terminal.hpp"
@@ -32,10 +33,6 @@ constexpr AbsentBackend device_backends[] = {
     {"hip", "AMD GPUs", "not built (configure with CNC_ENABLE_HIP=ON)"},
 };
 
-const char* memory_text(const Backend& backend) {
-  return backend.memory == MemorySpace::host ? "host" : "device";
-}
-
 bool is_built(const char* name) {
   for (const Backend* backend : backends())
     if (std::string(backend->name) == name) return true;
@@ -43,9 +40,9 @@ bool is_built(const char* name) {
 }
 
 /// What `auto` would take, "" when nothing is usable.
-std::string automatic_choice() {
+std::string automatic_choice(MemorySpace memory = MemorySpace::host) {
   try {
-    return find_backend("auto").name;
+    return find_backend("auto", memory).name;
   } catch (const UnsupportedOperation&) {
     return "";
   }
@@ -55,10 +52,10 @@ nlohmann::json to_json(bool variants) {
   nlohmann::json list = nlohmann::json::array();
   for (const Backend* backend : backends()) {
     if (backend->variant && !variants) continue;
-    const Availability availability = backend->availability();
+    const Availability availability = availability_of(*backend);
     list.push_back({{"name", backend->name},
                     {"description", backend->description},
-                    {"memory", memory_text(*backend)},
+                    {"memory", to_string(backend->memory)},
                     {"built", true},
                     {"usable", availability.usable},
                     {"detail", availability.detail},
@@ -75,7 +72,10 @@ nlohmann::json to_json(bool variants) {
                       {"detail", absent.detail},
                       {"yardstick", false},
                       {"variant", false}});
-  return {{"auto", automatic_choice()}, {"backends", list}};
+  nlohmann::json json = {{"auto", automatic_choice()}, {"backends", list}};
+  const std::string on_device = automatic_choice(MemorySpace::device);
+  json["auto_on_device"] = on_device.empty() ? nlohmann::json() : nlohmann::json(on_device);
+  return json;
 }
 
 /// Two lines each: what it runs on, or why it cannot, then what it is.
@@ -91,16 +91,18 @@ void print_backend(const std::string& name, const std::string& memory,
 void print_list(bool variants) {
   for (const Backend* backend : backends()) {
     if (backend->variant && !variants) continue;
-    print_backend(backend->name, memory_text(*backend), backend->availability(),
+    print_backend(backend->name, to_string(backend->memory), availability_of(*backend),
                   backend->description);
   }
   for (const AbsentBackend& absent : device_backends)
     if (!is_built(absent.name))
       print_backend(absent.name, "device", {false, absent.detail}, absent.description);
   const std::string chosen = automatic_choice();
-  if (!chosen.empty())
-    std::cout << "\n  " << glyph("✓", "+") << " usable here; auto is "
-              << styled(Style::bold, chosen) << ".\n";
+  const std::string on_device = automatic_choice(MemorySpace::device);
+  if (chosen.empty()) return;
+  std::cout << "\n  " << glyph("✓", "+") << " usable here; auto is " << styled(Style::bold, chosen);
+  if (!on_device.empty()) std::cout << ", with --memory device " << styled(Style::bold, on_device);
+  std::cout << ".\n";
 }
 
 int list_backends(const BackendsOptions& options) {

@@ -30,7 +30,8 @@ CompareRequest request_from(const CompareArguments& arguments) {
       throw InvalidArgument("--formats: 'auto' is no format to compare (known: " + known_formats() +
                             ")");
   }
-  for (const std::string& name : request.backends) (void)find_backend(name);
+  for (const std::string& name : request.backends)
+    (void)find_backend(name, memory_of_backend(name, request.memory));
   return request;
 }
 
@@ -70,6 +71,16 @@ void add_compare(CLI::App& app, Action& action) {
       ->add_option("--formats", a->formats,
                    "Only these: " + known_formats() + " (default: those that could win)")
       ->type_name("A,B,...");
+  command
+      ->add_option("--memory", a->request.memory, "Only backends of this memory: host, device, all")
+      ->check(CLI::IsMember({"host", "device", "all"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--block-threads", a->request.block_threads,
+                   "Device: threads per block (default: tuned)")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
   command->add_flag("--variants", a->request.variants, "Also single-instruction-set variants");
   command->add_option("--repeats", a->request.repeats, "Least repeats of each measurement")
       ->check(CLI::Range(1, 1000000))

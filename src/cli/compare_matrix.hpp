@@ -4,6 +4,7 @@
 
 #include <cnc/context.hpp>
 #include <cnc/convert.hpp>
+#include <cnc/copy.hpp>
 #include <cnc/solver.hpp>
 #include <cnc/spmv.hpp>
 
@@ -35,37 +36,43 @@ double relative_error(const Vector<V>& y, const Vector<double>& expected) {
   return scale > 0 ? worst / scale : worst;
 }
 
+/// Launches on a device are timed many at a time.
+template <class Exec, class Launch>
+Timing time_on(const Context<Exec>& ctx, const CompareRequest& request, const Launch& launch) {
+  constexpr bool on_device = !std::is_same_v<typename Exec::memory_space, HostSpace>;
+  return time_enqueued(request.repeats, request.min_seconds, on_device, launch,
+                       [&] { ctx.fence(); });
+}
+
 /// y := A x, timed and compared with what the reference backend says. Unmeasured when not offered.
-template <class V, class M>
-Measurement measure_spmv(Context<>& ctx, const Matrix<M>& A, const Vector<double>& expected,
-                         const CompareRequest& request) {
+template <class V, class M, class Exec>
+Measurement measure_spmv(Context<Exec>& ctx, const Matrix<M, typename Exec::memory_space>& A,
+                         const Vector<double>& expected, const CompareRequest& request) {
+  using Space = typename Exec::memory_space;
   Measurement result;
-  const Vector<V> x = random_vector<V>(cols(A), 1);
-  const Vector<V> y("y", static_cast<std::size_t>(rows(A)));
+  const Vector<V, Space> x = copy_to<Space>(random_vector<V>(cols(A), 1));
+  const Vector<V, Space> y = zeroed<V, Space>("y", static_cast<std::size_t>(rows(A)));
   try {
     spmv(ctx, V(1), A, x, V(0), y);
   } catch (const UnsupportedOperation&) {
     return result;
   }
   ctx.fence();
-  result.error = relative_error(y, expected);
+  result.error = relative_error(copy_to<HostSpace>(y), expected);
   result.cost = spmv_cost(A, sizeof(V));
-  result.timing = time_repeated(request.repeats, request.min_seconds, [&] {
-    spmv(ctx, V(1), A, x, V(0), y);
-    ctx.fence();
-  });
+  result.timing = time_on(ctx, request, [&] { spmv(ctx, V(1), A, x, V(0), y); });
   return result;
 }
 
 /// Seconds of a solve that stops after `iterations`, negative when it ended earlier.
-template <class V>
-double time_iterations(Solver<V>& solver, SolveOptions options, index_t iterations,
-                       const Vector<V>& b, const Vector<V>& x) {
+template <class V, class Exec, class Space = typename Exec::memory_space>
+double time_iterations(Solver<V, Exec>& solver, SolveOptions options, index_t iterations,
+                       const Vector<V, Space>& b, const Vector<V, Space>& x) {
   options.max_iterations = iterations;
   solver.set_options(options);
   Kokkos::deep_copy(x, V(0));
   const double start = now();
-  const SolveReport report = solver.solve(Vector<const V>(b), x);
+  const SolveReport report = solver.solve(Vector<const V, Space>(b), x);
   const double seconds = now() - start;
   return report.iterations == iterations ? seconds : -1;
 }
@@ -73,12 +80,12 @@ double time_iterations(Solver<V>& solver, SolveOptions options, index_t iteratio
 /// One iteration as the difference between a long and a short solve, which leaves out what
 /// every solve does once. Unmeasured when the iteration breaks down or
 /// converges before it is long enough.
-template <class V>
-Timing time_pcg_iteration(Solver<V>& solver, const SolveOptions& options, const Vector<V>& b,
-                          const CompareRequest& request) {
+template <class V, class Exec, class Space = typename Exec::memory_space>
+Timing time_pcg_iteration(Solver<V, Exec>& solver, const SolveOptions& options,
+                          const Vector<V, Space>& b, const CompareRequest& request) {
   constexpr index_t shorter = 4;
   constexpr index_t longer = 24;
-  const Vector<V> x("x", b.extent(0));
+  const Vector<V, Space> x = zeroed<V, Space>("x", b.extent(0));
   if (time_iterations(solver, options, longer, b, x) < 0) return {};
   std::vector<double> seconds;
   double spent = 0;
@@ -95,8 +102,8 @@ Timing time_pcg_iteration(Solver<V>& solver, const SolveOptions& options, const 
 
 /// Jacobi-PCG per iteration. Its bytes are those of the fused form, so that a backend which moves
 /// more of them shows a lower rate.
-template <class V>
-Measurement measure_pcg(Context<>& ctx, const CsrMatrix<V>& A, const FormatSpec& format,
+template <class V, class Exec, class Space = typename Exec::memory_space>
+Measurement measure_pcg(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const FormatSpec& format,
                         StoragePrecision storage, const Cost& spmv, const CompareRequest& request) {
   SolveOptions options;
   options.format = format;
@@ -106,9 +113,10 @@ Measurement measure_pcg(Context<>& ctx, const CsrMatrix<V>& A, const FormatSpec&
   options.record_history = false;
   Measurement result;
   try {
-    Solver<V> solver(ctx, options);
+    Solver<V, Exec> solver(ctx, options);
     solver.prepare(A);
-    result.timing = time_pcg_iteration(solver, options, random_vector<V>(A.rows, 2), request);
+    const Vector<V, Space> b = copy_to<Space>(random_vector<V>(A.rows, 2));
+    result.timing = time_pcg_iteration(solver, options, b, request);
     result.cost = spmv + cost::pcg_vectors(A.rows, cost::pcg_passes, sizeof(V));
   } catch (const UnsupportedOperation&) {
     return {};  // shown as not offered

@@ -4,6 +4,7 @@
 #include "text.hpp"
 
 #include <cnc/blas1.hpp>
+#include <cnc/copy.hpp>
 
 #include <algorithm>
 
@@ -12,17 +13,28 @@ namespace {
 
 using Tell = std::function<void(const std::string&)>;
 
-std::vector<std::string> chosen_backends(const CompareRequest& request) {
-  if (!request.backends.empty()) {
-    for (const std::string& name : request.backends) (void)find_backend(name);
-    return request.backends;
+/// Usable backends of one memory; those asked for by name are refused when they are not usable.
+std::vector<const Backend*> chosen_backends(const CompareRequest& request, MemorySpace memory) {
+  std::vector<const Backend*> chosen;
+  if (!admits(request.memory, memory)) return chosen;
+  const auto& names = request.backends;
+  for (const Backend* backend : backends()) {
+    const bool named = std::find(names.begin(), names.end(), backend->name) != names.end();
+    if (backend->memory != memory || (!names.empty() && !named)) continue;
+    if (!named && backend->variant && !request.variants) continue;
+    if (availability_of(*backend).usable) chosen.push_back(backend);
   }
-  std::vector<std::string> names;
-  for (const Backend* backend : backends())
-    if (backend->memory == MemorySpace::host && (!backend->variant || request.variants) &&
-        backend->availability().usable)
-      names.emplace_back(backend->name);
-  return names;
+  return chosen;
+}
+
+/// body(ctx) with a context for each of them, in the memory of Exec.
+template <class Exec, class Body>
+void for_each_context(const CompareRequest& request, const Body& body) {
+  for (const Backend* backend : chosen_backends(request, memory_of<typename Exec::memory_space>)) {
+    Context<Exec> ctx(backend->name, request.threads);
+    ctx.set_block_threads(request.block_threads);
+    body(ctx);
+  }
 }
 
 double predicted_bytes(const Structure& structure, const FormatSpec& spec) {
@@ -49,22 +61,25 @@ Vector<double> reference_product(const CsrMatrix<double>& A, const CompareReques
   return y;
 }
 
-/// All backends on one format. PCG takes the matrix in the precision of its vectors and narrows it.
-template <class M, class V>
+/// All backends of one memory on one format. PCG takes the matrix in the precision of its vectors and
+/// narrows it.
+template <class Exec, class M, class V>
 void measure_format(const CsrMatrix<M>& A, const CsrMatrix<V>& for_pcg, const FormatSpec& format,
                     Precision precision, const Vector<double>& expected,
                     const CompareRequest& request, const Tell& tell, Comparison& result) {
-  const Matrix<M> built = build_format(A, format);
+  using Space = typename Exec::memory_space;
+  if (chosen_backends(request, memory_of<Space>).empty()) return;
   const auto storage = sizeof(M) < sizeof(V) ? StoragePrecision::f32 : StoragePrecision::as_vectors;
-  for (const std::string& name : chosen_backends(request)) {
-    tell(std::string(to_string(precision)) + " " + format.text() + " " + name);
-    Context<> ctx(name, request.threads);
-    MatrixRow row{precision, format.text(), name, {}, {}};
-    row.spmv = measure_spmv<V>(ctx, built, expected, request);
+  const Matrix<M, Space> built = build_format(copy_to<Space>(A), format);
+  const CsrMatrix<V, Space> given = copy_to<Space>(for_pcg);
+  for_each_context<Exec>(request, [&](Context<Exec>& ctx) {
+    tell(std::string(to_string(precision)) + " " + format.text() + " " + ctx.backend().name);
+    MatrixRow row{precision, format.text(), &ctx.backend(), {}, {}};
+    row.spmv = measure_spmv<V, M>(ctx, built, expected, request);
     if (A.rows == A.cols && row.spmv.timing.measured())
-      row.pcg = measure_pcg(ctx, for_pcg, format, storage, row.spmv.cost, request);
+      row.pcg = measure_pcg<V>(ctx, given, format, storage, row.spmv.cost, request);
     result.matrix_rows.push_back(std::move(row));
-  }
+  });
 }
 
 /// All formats in one precision. A matrix that float cannot hold is left out with a note.
@@ -73,7 +88,9 @@ void measure_precision(const CsrMatrix<double>& A, Precision precision,
                        const Tell& tell, Comparison& result) {
   const auto for_each_format = [&](const auto& stored, const auto& for_pcg) {
     for (const FormatSpec& format : request.formats)
-      measure_format(stored, for_pcg, format, precision, expected, request, tell, result);
+      for_each_memory([&]<class Exec>(std::type_identity<Exec>) {
+        measure_format<Exec>(stored, for_pcg, format, precision, expected, request, tell, result);
+      });
   };
   if (precision == Precision::f64) return for_each_format(A, A);
   CsrMatrix<float> narrow;
@@ -89,74 +106,81 @@ void measure_precision(const CsrMatrix<double>& A, Precision precision,
     for_each_format(narrow, A);
 }
 
-template <class V>
-Measurement measure_axpy(Context<>& ctx, index_t n, const CompareRequest& request) {
-  const Vector<V> x = random_vector<V>(n, 3);
-  const Vector<V> y = random_vector<V>(n, 4);
+template <class V, class Exec>
+Measurement measure_axpy(Context<Exec>& ctx, index_t n, const CompareRequest& request) {
+  using Space = typename Exec::memory_space;
+  const Vector<V> host_x = random_vector<V>(n, 3), host_y = random_vector<V>(n, 4);
   const V alpha = V(0.0078125);  // a power of two: exact in both precisions
-  Vector<double> expected("expected", y.extent(0));
-  for (std::size_t i = 0; i < y.extent(0); ++i)
-    expected(i) =
-        static_cast<double>(alpha) * static_cast<double>(x(i)) + static_cast<double>(y(i));
+  Vector<double> expected("expected", host_y.extent(0));
+  for (std::size_t i = 0; i < host_y.extent(0); ++i)
+    expected(i) = static_cast<double>(alpha) * static_cast<double>(host_x(i)) +
+                  static_cast<double>(host_y(i));
+  const Vector<V, Space> x = copy_to<Space>(host_x), y = copy_to<Space>(host_y);
   Measurement result;
   axpy(ctx, alpha, x, y);
   ctx.fence();
-  result.error = relative_error(y, expected);
+  result.error = relative_error(copy_to<HostSpace>(y), expected);
   result.cost = cost::vectors(n, 3, 2, sizeof(V));
-  result.timing = time_repeated(request.repeats, request.min_seconds, [&] {
-    axpy(ctx, alpha, x, y);
-    ctx.fence();
-  });
+  result.timing = time_on(ctx, request, [&] { axpy(ctx, alpha, x, y); });
   return result;
 }
 
-template <class V>
-Measurement measure_dot(Context<>& ctx, index_t n, const CompareRequest& request) {
-  const Vector<V> x = random_vector<V>(n, 3);
-  const Vector<V> y = random_vector<V>(n, 4);
+/// Timed without bringing the result to the host, so that figures of host and device mean the same.
+template <class V, class Exec>
+Measurement measure_dot(Context<Exec>& ctx, index_t n, const CompareRequest& request) {
+  using Space = typename Exec::memory_space;
+  const Vector<V> host_x = random_vector<V>(n, 3), host_y = random_vector<V>(n, 4);
   double expected = 0;
   double scale = 0;
-  for (std::size_t i = 0; i < x.extent(0); ++i) {
-    expected += static_cast<double>(x(i)) * static_cast<double>(y(i));
-    scale += std::abs(static_cast<double>(x(i)) * static_cast<double>(y(i)));
+  for (std::size_t i = 0; i < host_x.extent(0); ++i) {
+    const double term = static_cast<double>(host_x(i)) * static_cast<double>(host_y(i));
+    expected += term;
+    scale += std::abs(term);
   }
+  const Vector<V, Space> x = copy_to<Space>(host_x), y = copy_to<Space>(host_y);
   Measurement result;
   result.error = std::abs(dot(ctx, x, y) - expected) / std::max(scale, 1e-300);
   result.cost = cost::vectors(n, 2, 2, sizeof(V));
-  result.timing =
-      time_repeated(request.repeats, request.min_seconds, [&] { (void)dot(ctx, x, y); });
+  result.timing = time_on(ctx, request, [&] {
+    ctx.template vectors<V>().dot(ctx.queue(), n, x.data(), y.data(), ctx.result_slot());
+  });
   return result;
 }
 
 template <class V>
 void measure_vectors(index_t n, Precision precision, const CompareRequest& request,
                      const Tell& tell, Comparison& result) {
-  for (const std::string& name : chosen_backends(request)) {
-    tell("axpy and dot " + name);
-    Context<> ctx(name, request.threads);
-    const VectorOps<V>& ops = ctx.vectors<V>();
-    VectorRow axpy_row{"axpy", precision, name, {}};
-    VectorRow dot_row{"dot", precision, name, {}};
-    if (ops.axpy != nullptr) axpy_row.measurement = measure_axpy<V>(ctx, n, request);
-    if (ops.dot != nullptr) dot_row.measurement = measure_dot<V>(ctx, n, request);
-    result.vector_rows.push_back(std::move(axpy_row));
-    result.vector_rows.push_back(std::move(dot_row));
-  }
+  for_each_memory([&]<class Exec>(std::type_identity<Exec>) {
+    for_each_context<Exec>(request, [&](Context<Exec>& ctx) {
+      tell(std::string("axpy and dot ") + ctx.backend().name);
+      const VectorOps<V>& ops = ctx.template vectors<V>();
+      VectorRow axpy_row{"axpy", precision, &ctx.backend(), {}};
+      VectorRow dot_row{"dot", precision, &ctx.backend(), {}};
+      if (ops.axpy != nullptr) axpy_row.measurement = measure_axpy<V>(ctx, n, request);
+      if (ops.dot != nullptr) dot_row.measurement = measure_dot<V>(ctx, n, request);
+      result.vector_rows.push_back(std::move(axpy_row));
+      result.vector_rows.push_back(std::move(dot_row));
+    });
+  });
 }
 
+/// Each memory in which something is to be measured, by the backend that `auto` takes there.
 void measure_machine(const CsrMatrix<double>& A, const CompareRequest& request,
                      Comparison& result) {
-  Context<> ctx("auto", request.threads);
-  result.threads = ctx.threads();
   const double bytes = A.spmv_cost(sizeof(double)).bytes;
-  const std::size_t beyond_caches = out_of_cache_bytes();
   // Every percentage rests on these, so they get more time than a single figure does.
   const double seconds = std::max(2 * request.min_seconds, 0.01);
-  result.memory = measure_bandwidth(ctx, beyond_caches, seconds);
-  result.at_size =
-      bytes >= static_cast<double>(beyond_caches)
-          ? result.memory
-          : measure_bandwidth(ctx, static_cast<std::size_t>(std::max(bytes, 1e4)), seconds);
+  for_each_memory([&]<class Exec>(std::type_identity<Exec>) {
+    constexpr MemorySpace memory = memory_of<typename Exec::memory_space>;
+    if (chosen_backends(request, memory).empty()) return;
+    Context<Exec> ctx("auto", request.threads);
+    result.threads = ctx.threads();
+    const std::size_t beyond_caches = out_of_cache_bytes(memory);
+    MemorySpeed speed{memory, {}, measure_bandwidth(ctx, beyond_caches, seconds)};
+    const auto size = static_cast<std::size_t>(std::max(bytes, 1e4));
+    speed.at_size = size >= beyond_caches ? speed.memory : measure_bandwidth(ctx, size, seconds);
+    result.speeds.push_back(speed);
+  });
 }
 
 }  // namespace
@@ -164,7 +188,9 @@ void measure_machine(const CsrMatrix<double>& A, const CompareRequest& request,
 Comparison measure_all(const CsrMatrix<double>& A, const CompareRequest& asked, const Tell& tell) {
   Comparison result;
   CompareRequest request = asked;
-  (void)chosen_backends(request);  // an unknown name ends here, before anything is measured
+  if (chosen_backends(request, MemorySpace::host).empty() &&
+      chosen_backends(request, MemorySpace::device).empty())
+    throw UnsupportedOperation("compare: no backend that is asked for is usable in this memory");
   tell("the pattern");
   result.structure = analyze(A);
   if (request.formats.empty()) request.formats = promising_formats(result.structure);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "memory.hpp"
 #include "precision.hpp"
 #include "timing.hpp"
 
@@ -17,11 +18,13 @@ namespace cnc::cli {
 /// What is measured and how long.
 struct CompareRequest {
   std::vector<std::string> backends;  ///< names; empty: every usable one that is no variant
+  std::string memory = "all";         ///< "host", "device" or "all"
   std::vector<FormatSpec> formats;    ///< empty: those that could win on this matrix
   bool variants = false;
   int repeats = 5;
   double min_seconds = 0.1;  ///< for each figure
   int threads = 0;
+  int block_threads = 0;
 };
 
 /// One operation timed. `error` is relative to the reference backend in double (maximum norms).
@@ -38,7 +41,7 @@ struct Measurement {
 struct MatrixRow {
   Precision precision = Precision::f64;
   std::string format;
-  std::string backend;
+  const Backend* backend = nullptr;
   Measurement spmv;
   Measurement pcg;  ///< one Jacobi-PCG iteration; `error` unused
 };
@@ -46,18 +49,30 @@ struct MatrixRow {
 struct VectorRow {
   std::string operation;
   Precision precision = Precision::f64;
-  std::string backend;
+  const Backend* backend = nullptr;
   Measurement measurement;
 };
 
-struct Comparison {
+/// What one memory delivers.
+struct MemorySpeed {
+  MemorySpace space = MemorySpace::host;
   Bandwidth at_size;  ///< over as many bytes as CSR in double needs
   Bandwidth memory;   ///< over more than the caches hold
+};
+
+struct Comparison {
+  std::vector<MemorySpeed> speeds;  ///< of each memory in which something was measured
   Structure structure;
   int threads = 0;
   std::vector<MatrixRow> matrix_rows;
   std::vector<VectorRow> vector_rows;
   std::vector<std::string> notes;  ///< what was left out, and why
+
+  const MemorySpeed& speed_of(const Backend& backend) const {
+    for (const MemorySpeed& speed : speeds)
+      if (speed.space == backend.memory) return speed;
+    return speeds.front();
+  }
 };
 
 /// Runs everything. `tell` hears what is being measured.

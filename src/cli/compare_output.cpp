@@ -30,6 +30,14 @@ std::string bytes_cell(const Measurement& m) {
 std::string percent_cell(const Measurement& m, double bandwidth) {
   return m.timing.measured() ? print("%.0f", m.gigabytes_per_second() * 1e11 / bandwidth) : "-";
 }
+std::string name_cell(const Backend* backend) {
+  return std::string(backend->name) + (backend->memory == MemorySpace::device ? " (device)" : "");
+}
+/// What 100 %bw is for a row: its memory's read rate at the size of the matrix.
+template <class Row>
+double read_speed(const Comparison& c, const Row& row) {
+  return c.speed_of(*row.backend).at_size.read;
+}
 std::string error_cell(const Measurement& m) {
   return m.timing.measured() ? print("%.0e", m.error) : "-";
 }
@@ -61,11 +69,12 @@ void print_matrix_table(std::ostream& out, const Comparison& c) {
     if (last != nullptr && last->precision != row.precision) table.add_gap();
     const bool same_type = last != nullptr && last->precision == row.precision;
     const bool same_format = same_type && last->format == row.format;
-    table.add({same_type ? "" : to_string(row.precision), same_format ? "" : row.format,
-               row.backend, time_cell(row.spmv), flops_cell(row.spmv), bytes_cell(row.spmv),
-               percent_cell(row.spmv, c.at_size.read), error_cell(row.spmv), time_cell(row.pcg),
-               bytes_cell(row.pcg), percent_cell(row.pcg, c.at_size.read)},
-              &row == fastest_of(c.matrix_rows, row.precision));
+    table.add(
+        {same_type ? "" : to_string(row.precision), same_format ? "" : row.format,
+         name_cell(row.backend), time_cell(row.spmv), flops_cell(row.spmv), bytes_cell(row.spmv),
+         percent_cell(row.spmv, read_speed(c, row)), error_cell(row.spmv), time_cell(row.pcg),
+         bytes_cell(row.pcg), percent_cell(row.pcg, read_speed(c, row))},
+        &row == fastest_of(c.matrix_rows, row.precision));
     last = &row;
   }
   table.print(out);
@@ -88,8 +97,8 @@ void print_vector_table(std::ostream& out, const Comparison& c) {
       const bool same_type = same_operation && last->precision == row.precision;
       const Measurement& m = row.measurement;
       table.add({same_type ? "" : to_string(row.precision), same_operation ? "" : row.operation,
-                 row.backend, time_cell(m), flops_cell(m), bytes_cell(m),
-                 percent_cell(m, c.at_size.read), error_cell(m)});
+                 name_cell(row.backend), time_cell(m), flops_cell(m), bytes_cell(m),
+                 percent_cell(m, read_speed(c, row)), error_cell(m)});
       last = &row;
     }
   table.print(out);
@@ -97,8 +106,8 @@ void print_vector_table(std::ostream& out, const Comparison& c) {
 
 const MatrixRow* reference_csr(const Comparison& c, Precision precision) {
   for (const MatrixRow& row : c.matrix_rows)
-    if (row.backend == "reference" && row.format == "csr" && row.precision == precision &&
-        row.spmv.timing.measured())
+    if (row.backend == &find_backend("reference") && row.format == "csr" &&
+        row.precision == precision && row.spmv.timing.measured())
       return &row;
   return nullptr;
 }
@@ -108,7 +117,7 @@ void print_winners(std::ostream& out, const Comparison& c) {
     const MatrixRow* best = fastest_of(c.matrix_rows, precision);
     if (best == nullptr) continue;
     std::string text = std::string(to_string(precision)) + " SpMV: " + best->format + " on " +
-                       best->backend + ", " + seconds_text(best->spmv.timing.median);
+                       name_cell(best->backend) + ", " + seconds_text(best->spmv.timing.median);
     if (const MatrixRow* base = reference_csr(c, precision))
       text += print(", %.2f times as fast as csr on reference",
                     base->spmv.timing.median / best->spmv.timing.median);
@@ -137,20 +146,29 @@ nlohmann::json bandwidth_json(const Bandwidth& b) {
           {"triad_bytes_per_second", b.triad}};
 }
 
+void print_speed(std::ostream& out, const MemorySpeed& speed) {
+  const Bandwidth &at_size = speed.at_size, &memory = speed.memory;
+  out << labelled(
+      speed.space == MemorySpace::host ? "Bandwidth" : "Device",
+      print("%.1f GB/s read over %s, the size of this matrix and its vectors (100 %%bw)",
+            at_size.read * 1e-9, bytes_text(static_cast<double>(at_size.working_set)).c_str()));
+  if (memory.working_set != at_size.working_set)
+    out << labelled("", print("%.1f GB/s read, %.1f GB/s triad over %s, beyond the caches",
+                              memory.read * 1e-9, memory.triad * 1e-9,
+                              bytes_text(static_cast<double>(memory.working_set)).c_str()));
+  else
+    out << labelled("", print("%.1f GB/s triad", memory.triad * 1e-9));
+}
+
+nlohmann::json speed_json(const MemorySpeed& speed) {
+  return {{"at_size", bandwidth_json(speed.at_size)}, {"memory", bandwidth_json(speed.memory)}};
+}
+
 }  // namespace
 
 void print_comparison(std::ostream& out, const Comparison& c) {
   out << labelled("Threads", std::to_string(c.threads));
-  out << labelled(
-      "Bandwidth",
-      print("%.1f GB/s read over %s, the size of this matrix and its vectors (100 %%bw)",
-            c.at_size.read * 1e-9, bytes_text(static_cast<double>(c.at_size.working_set)).c_str()));
-  if (c.memory.working_set != c.at_size.working_set)
-    out << labelled("", print("%.1f GB/s read, %.1f GB/s triad over %s, beyond the caches",
-                              c.memory.read * 1e-9, c.memory.triad * 1e-9,
-                              bytes_text(static_cast<double>(c.memory.working_set)).c_str()));
-  else
-    out << labelled("", print("%.1f GB/s triad", c.memory.triad * 1e-9));
+  for (const MemorySpeed& speed : c.speeds) print_speed(out, speed);
   out << '\n';
   print_matrix_table(out, c);
   out << '\n';
@@ -161,31 +179,33 @@ void print_comparison(std::ostream& out, const Comparison& c) {
 }
 
 void write_comparison_json(std::ostream& out, const LoadedMatrix& matrix, const Comparison& c) {
-  nlohmann::json json = {
-      {"cnc_version", version_string},
-      {"threads", c.threads},
-      {"matrix",
-       {{"name", matrix.name},
-        {"rows", matrix.A.rows},
-        {"cols", matrix.A.cols},
-        {"nonzeros", matrix.A.nonzeros}}},
-      {"bandwidth", {{"at_size", bandwidth_json(c.at_size)}, {"memory", bandwidth_json(c.memory)}}},
-      {"notes", c.notes}};
+  nlohmann::json json = {{"cnc_version", version_string},
+                         {"threads", c.threads},
+                         {"matrix",
+                          {{"name", matrix.name},
+                           {"rows", matrix.A.rows},
+                           {"cols", matrix.A.cols},
+                           {"nonzeros", matrix.A.nonzeros}}},
+                         {"notes", c.notes}};
+  for (const MemorySpeed& speed : c.speeds)
+    json[speed.space == MemorySpace::host ? "bandwidth" : "device_bandwidth"] = speed_json(speed);
   json["matrix_operations"] = nlohmann::json::array();
   for (const MatrixRow& row : c.matrix_rows)
     json["matrix_operations"].push_back(
         {{"precision", to_string(row.precision)},
          {"format", row.format},
-         {"backend", row.backend},
-         {"spmv", measurement_json(row.spmv, c.at_size.read)},
-         {"pcg_iteration", measurement_json(row.pcg, c.at_size.read)}});
+         {"backend", row.backend->name},
+         {"memory", to_string(row.backend->memory)},
+         {"spmv", measurement_json(row.spmv, read_speed(c, row))},
+         {"pcg_iteration", measurement_json(row.pcg, read_speed(c, row))}});
   json["vector_operations"] = nlohmann::json::array();
   for (const VectorRow& row : c.vector_rows)
     json["vector_operations"].push_back(
         {{"operation", row.operation},
          {"precision", to_string(row.precision)},
-         {"backend", row.backend},
-         {"measurement", measurement_json(row.measurement, c.at_size.read)}});
+         {"backend", row.backend->name},
+         {"memory", to_string(row.backend->memory)},
+         {"measurement", measurement_json(row.measurement, read_speed(c, row))}});
   out << json.dump(2) << '\n';
 }
 

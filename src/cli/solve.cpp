@@ -1,6 +1,7 @@
 #include "app.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "memory.hpp"
 #include "option_checks.hpp"
 #include "output_file.hpp"
 #include "session.hpp"
@@ -13,6 +14,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace cnc::cli {
 namespace {
@@ -25,10 +27,13 @@ struct SolveArguments {
   std::string format = "auto";
   std::string precision = "f64";
   std::string backend = "auto";
+  std::string memory;
+  std::string form = "automatic";
   std::string relative_to = "b";
   std::string reorder = "none";
   std::optional<double> rtol;
   int threads = 0;
+  int block_threads = 0;
   std::string history;
   std::string json;
   bool quiet = false;
@@ -43,6 +48,20 @@ Method parse_method(const std::string& text) {
   for (const char* name : {"pcg-single-reduction", "pcg_single_reduction", "chronopoulos-gear"})
     if (text == name) return Method::pcg_single_reduction;
   throw InvalidArgument("--solver " + text + ": unknown (known: pcg, pcg-single-reduction)");
+}
+
+const std::pair<const char*, SolveForm> forms[] = {
+    {"automatic", SolveForm::automatic}, {"plain", SolveForm::plain_operations},
+    {"fused", SolveForm::fused_steps},   {"streamed", SolveForm::streamed},
+    {"graph", SolveForm::graph},         {"resident", SolveForm::resident}};
+
+SolveForm parse_form(const std::string& text) {
+  std::string known;
+  for (const auto& [name, form] : forms) {
+    if (text == name) return form;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  throw InvalidArgument("--form " + text + ": unknown (known: " + known + ")");
 }
 
 void set_preconditioner(const std::string& text, SolveOptions& options) {
@@ -66,6 +85,7 @@ SolveRequest request_from(const SolveArguments& arguments) {
   SolveOptions& options = request.options;
   request.precision = parse_precision(arguments.precision);
   options.method = parse_method(arguments.solver);
+  options.form = parse_form(arguments.form);
   set_preconditioner(arguments.precondition, options);
   options.format = parse_format(arguments.format);
   options.rtol = arguments.rtol.value_or(default_rtol(request.precision));
@@ -85,7 +105,10 @@ int solve(const SolveArguments& arguments) {
   const bool report = !arguments.quiet && arguments.json != "-";
 
   const Session session(arguments.threads);
-  Context<> ctx(arguments.backend, arguments.threads);
+  const ContextRequest where{arguments.backend,
+                             memory_of_backend(arguments.backend, arguments.memory),
+                             arguments.threads, arguments.block_threads};
+  (void)find_backend(where.backend, where.memory);  // before a large matrix is read
   const LoadedMatrix matrix = load_matrix(arguments.source);
   const Interrupt interrupt;  // from here on, Ctrl-C ends the iteration and keeps its results
   if (report)
@@ -96,20 +119,20 @@ int solve(const SolveArguments& arguments) {
     throw InvalidArgument(matrix.name + ": solve needs a square matrix, this one is " +
                           std::to_string(matrix.A.rows) + " x " + std::to_string(matrix.A.cols));
 
-  const SolveOutcome outcome = run_solve(ctx, matrix, request);
-  if (report) print_outcome(std::cout, ctx, request, outcome);
+  const SolveOutcome outcome = run_solve(where, matrix, request);
+  if (report) print_outcome(std::cout, request, outcome);
   if (!arguments.history.empty())
     write_output(arguments.history,
                  [&](std::ostream& out) { write_history_csv(out, outcome.report); });
   if (!arguments.json.empty())
-    write_output(arguments.json, [&](std::ostream& out) {
-      write_outcome_json(out, ctx, matrix, request, outcome);
-    });
+    write_output(arguments.json,
+                 [&](std::ostream& out) { write_outcome_json(out, matrix, request, outcome); });
   return outcome.report.converged() ? exit_ok : exit_not_converged;
 }
 
 void add_method_options(CLI::App& command, SolveArguments& a) {
-  command.add_option("--solver", a.solver, "pcg, or pcg-single-reduction (Chronopoulos-Gear)")
+  command
+      .add_option("--solver,--method", a.solver, "pcg, or pcg-single-reduction (Chronopoulos-Gear)")
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--precondition", a.precondition, "none, jacobi, block-jacobi[:B]")
@@ -126,6 +149,18 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
   command.add_option("--backend", a.backend, "Kernel set; 'cnc backends' lists them")
       ->type_name("NAME")
       ->capture_default_str();
+  command.add_option("--memory", a.memory, "host or device (default: the backend's)")
+      ->check(CLI::IsMember({"host", "device"}))
+      ->type_name("NAME");
+  command
+      .add_option("--form", a.form,
+                  "automatic, plain, fused, streamed, graph, resident (the last three on a device)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--block-threads", a.block_threads, "Device: threads per block (default: tuned)")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
   command.add_option("--reorder", a.reorder, "none or rcm (reverse Cuthill-McKee)")
       ->check(CLI::IsMember({"none", "rcm"}))
       ->type_name("NAME")

@@ -86,10 +86,11 @@ std::string speed_text(const SolveOutcome& outcome) {
   return text;
 }
 
-std::string backend_text(const Context<>& ctx, const SolveReport& report) {
-  std::string text = report.backend.empty() ? ctx.backend().name : report.backend;
-  const std::string detail = ctx.backend().availability().detail;
-  if (!detail.empty() && text == ctx.backend().name) text += " (" + detail + ")";
+std::string backend_text(const SolveOutcome& outcome) {
+  const SolveReport& report = outcome.report;
+  std::string text = outcome.backend->name;
+  const std::string detail = outcome.backend->availability().detail;
+  if (!detail.empty()) text += " (" + detail + ")";
   return text + print(", %s, %s call%s, %s host synchronisation%s", report.form.c_str(),
                       count_text(report.backend_calls).c_str(), plural(report.backend_calls),
                       count_text(report.host_synchronisations).c_str(),
@@ -114,6 +115,7 @@ nlohmann::json options_json(const SolveRequest& request) {
       {"rhs", request.rhs},
       {"x0", request.x0},
       {"solver", method_text(options.method)},
+      {"form", to_string(options.form)},
       {"precondition", precondition_text(options)},
       {"format", options.format.text()},
       {"precision", to_string(request.precision)},
@@ -170,10 +172,9 @@ std::string precondition_text(const SolveOptions& options) {
   return size > 0 ? print("block-jacobi:%d", size) : "block-jacobi";
 }
 
-void print_outcome(std::ostream& out, const Context<>& ctx, const SolveRequest& request,
-                   const SolveOutcome& outcome) {
+void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOutcome& outcome) {
   const SolveReport& report = outcome.report;
-  out << labelled("Solver", solver_text(request)) << labelled("Backend", backend_text(ctx, report));
+  out << labelled("Solver", solver_text(request)) << labelled("Backend", backend_text(outcome));
   print_format(out, request, outcome);
   if (report.history.size() > 1) {
     out << '\n';
@@ -190,8 +191,8 @@ void print_outcome(std::ostream& out, const Context<>& ctx, const SolveRequest& 
   if (!request.output.empty()) out << labelled("Solution", request.output);
 }
 
-void write_outcome_json(std::ostream& out, const Context<>& ctx, const LoadedMatrix& matrix,
-                        const SolveRequest& request, const SolveOutcome& outcome) {
+void write_outcome_json(std::ostream& out, const LoadedMatrix& matrix, const SolveRequest& request,
+                        const SolveOutcome& outcome) {
   nlohmann::json json = {
       {"cnc_version", version_string},
       {"matrix",
@@ -201,8 +202,9 @@ void write_outcome_json(std::ostream& out, const Context<>& ctx, const LoadedMat
         {"nonzeros", matrix.A.nonzeros},
         {"seconds", matrix.seconds}}},
       {"options", options_json(request)},
-      {"threads", ctx.threads()},
-      {"backend_detail", ctx.backend().availability().detail},
+      {"threads", outcome.threads},
+      {"memory", to_string(outcome.backend->memory)},
+      {"backend_detail", outcome.backend->availability().detail},
       {"advice", outcome.advice},
       {"prepare_seconds", outcome.prepare_seconds},
       {"report", report_json(outcome.report)},

@@ -12,12 +12,11 @@ const char* method_text(Method method);
 std::string precondition_text(const SolveOptions& options);
 
 /// The report on the screen: residual plot, then one fact a line.
-void print_outcome(std::ostream& out, const Context<>& ctx, const SolveRequest& request,
-                   const SolveOutcome& outcome);
+void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOutcome& outcome);
 
 /// The same in JSON, with the residual history.
-void write_outcome_json(std::ostream& out, const Context<>& ctx, const LoadedMatrix& matrix,
-                        const SolveRequest& request, const SolveOutcome& outcome);
+void write_outcome_json(std::ostream& out, const LoadedMatrix& matrix, const SolveRequest& request,
+                        const SolveOutcome& outcome);
 
 /// iteration,residual,relative_residual
 void write_history_csv(std::ostream& out, const SolveReport& report);

@@ -7,6 +7,7 @@
 #include "text.hpp"
 
 #include <cnc/convert.hpp>
+#include <cnc/copy.hpp>
 #include <cnc/io.hpp>
 #include <cnc/model.hpp>
 
@@ -93,12 +94,17 @@ std::string progress_text(const Progress& progress, double rtol) {
 }
 
 /// Often enough for Ctrl-C to act within a moment, rarely enough to cost nothing.
-index_t callback_interval(offset_t nonzeros) {
-  return static_cast<index_t>(std::clamp<offset_t>(20'000'000 / (nonzeros + 1), 1, 100));
+template <class Exec>
+index_t callback_interval(const Context<Exec>&, offset_t nonzeros) {
+  constexpr bool on_host = std::is_same_v<typename Exec::memory_space, HostSpace>;
+  constexpr offset_t entries = on_host ? 20'000'000 : 2'000'000'000;
+  constexpr offset_t most = on_host ? 100 : 1024;
+  return static_cast<index_t>(std::clamp<offset_t>(entries / (nonzeros + 1), 1, most));
 }
 
 /// Streams over as much memory as an iteration does: cache or main memory, whichever it runs from.
-double bandwidth_for(Context<>& ctx, const SolveReport& report) {
+template <class Exec>
+double bandwidth_for(Context<Exec>& ctx, const SolveReport& report) {
   if (report.iterations == 0 || report.bytes <= 0) return 0;
   const double bytes = report.bytes / report.iterations;
   return measure_read_bandwidth(ctx, static_cast<std::size_t>(std::clamp(bytes, 1e5, 1e9)));
@@ -112,29 +118,36 @@ void write_solution(const std::string& path, const Vector<V>& x) {
     write_vector(path, Vector<const V>(x));
 }
 
-template <class V>
-SolveOutcome solve_in(Context<>& ctx, const CsrMatrix<V>& A, SolveRequest& request) {
+template <class V, class Exec>
+SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest request) {
+  using Space = typename Exec::memory_space;
   const Vector<V> b = right_hand_side(request.rhs, A);
-  const Vector<V> x = request.x0 == "zero"
-                          ? Vector<V>("x", static_cast<std::size_t>(A.rows))
-                          : vector_from_file<V>(request.x0, A.rows, "start vector");
+  const Vector<V> x0 = request.x0 == "zero"
+                           ? Vector<V>("x", static_cast<std::size_t>(A.rows))
+                           : vector_from_file<V>(request.x0, A.rows, "start vector");
   ProgressLine line(request.show_progress);
   const double rtol = request.options.rtol;
-  request.options.callback_interval = callback_interval(A.nonzeros);
+  request.options.callback_interval = callback_interval(ctx, A.nonzeros);
   request.options.callback = [&line, rtol](const Progress& progress) {
     if (line.due()) line.show(progress_text(progress, rtol));
     return !Interrupt::requested();
   };
 
   SolveOutcome outcome;
-  Solver<V> solver(ctx, request.options);
-  const double start = now();
+  outcome.backend = &ctx.backend();
+  outcome.threads = ctx.threads();
   line.show("  preparing ...");
-  solver.prepare(A);
+  const Vector<const V, Space> rhs = copy_to<Space>(b);
+  const Vector<V, Space> solution = copy_to<Space>(x0);
+  const CsrMatrix<V, Space> matrix = copy_to<Space>(A);
+  Solver<V, Exec> solver(ctx, request.options);
+  const double start = now();
+  solver.prepare(matrix);
   outcome.prepare_seconds = now() - start;
-  outcome.report = solver.solve(Vector<const V>(b), x);
+  outcome.report = solver.solve(rhs, solution);
   line.clear();
   outcome.advice = solver.advice();
+  const Vector<V> x = copy_to<HostSpace>(solution);
   if (!request.output.empty()) write_solution(request.output, x);
   if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
   if (request.measure_bandwidth) outcome.bandwidth = bandwidth_for(ctx, outcome.report);
@@ -143,11 +156,15 @@ SolveOutcome solve_in(Context<>& ctx, const CsrMatrix<V>& A, SolveRequest& reque
 
 }  // namespace
 
-SolveOutcome run_solve(Context<>& ctx, const LoadedMatrix& matrix, SolveRequest request) {
-  if (request.precision == Precision::f32)
-    return solve_in(ctx, convert_values<float>(matrix.A), request);
-  if (request.precision == Precision::f32_f64) request.options.storage = StoragePrecision::f32;
-  return solve_in(ctx, matrix.A, request);
+SolveOutcome run_solve(const ContextRequest& where, const LoadedMatrix& matrix,
+                       const SolveRequest& request) {
+  return with_context(where, [&](auto& ctx) {
+    SolveRequest own = request;
+    if (request.precision == Precision::f32)
+      return solve_in(ctx, convert_values<float>(matrix.A), own);
+    if (request.precision == Precision::f32_f64) own.options.storage = StoragePrecision::f32;
+    return solve_in(ctx, matrix.A, own);
+  });
 }
 
 }  // namespace cnc::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "matrix_source.hpp"
+#include "memory.hpp"
 #include "precision.hpp"
 
 #include <cnc/solver.hpp>
@@ -24,6 +25,8 @@ struct SolveRequest {
 
 /// What came out, for the report on the screen and the one in JSON.
 struct SolveOutcome {
+  const Backend* backend = nullptr;
+  int threads = 0;
   SolveReport report;
   std::vector<std::string> advice;  ///< why the layout was chosen
   double prepare_seconds = 0;
@@ -32,8 +35,9 @@ struct SolveOutcome {
       0;  ///< measured read rate at the working set of an iteration, bytes/s; 0: not measured
 };
 
-/// Prepares, solves, writes x. Stops at the next callback once Interrupt::requested().
+/// Brings matrix and vectors to where the context is, prepares, solves, writes x. Stops at the next callback once Interrupt::requested().
 /// Errors   everything that the library throws; InvalidArgument for vectors of the wrong length.
-SolveOutcome run_solve(Context<>& ctx, const LoadedMatrix& matrix, SolveRequest request);
+SolveOutcome run_solve(const ContextRequest& where, const LoadedMatrix& matrix,
+                       const SolveRequest& request);
 
 }  // namespace cnc::cli

@@ -44,4 +44,28 @@ Timing time_repeated(int repeats, double min_seconds, const Work& work) {
   return summarize(std::move(seconds));
 }
 
+/// The same for work that is only enqueued: `wait` returns when all of it is done. Each figure is the
+/// mean of as many calls between two waits as take about a millisecond, so that the wait, which on a
+/// device costs more than a small kernel, does not count. `batches` false: one call between two waits.
+template <class Launch, class Wait>
+Timing time_enqueued(int repeats, double min_seconds, bool batches, const Launch& launch,
+                     const Wait& wait) {
+  int calls = 1;
+  const auto work = [&] {
+    for (int k = 0; k < calls; ++k) launch();
+    wait();
+  };
+  if (batches) {
+    work();
+    const double start = now();
+    work();
+    calls = std::clamp(static_cast<int>(1e-3 / std::max(now() - start, 1e-7)), 1, 1000);
+  }
+  Timing timing = time_repeated(repeats, min_seconds, work);
+  timing.median /= calls;
+  timing.fastest /= calls;
+  timing.slowest /= calls;
+  return timing;
+}
+
 }  // namespace cnc::cli

@@ -1,7 +1,10 @@
 #include <cnc/blas1.hpp>
 #include <cnc/model.hpp>
 
+#include "model/streams.hpp"
 #include "parallel.hpp"
+
+#include <kokkos/kokkos.hpp>
 
 #include <unistd.h>
 
@@ -73,35 +76,60 @@ double dot_rate(Context<Exec>& ctx, const Vector<double, typename Exec::memory_s
   return 2.0 * static_cast<double>(half) * sizeof(double) / best;
 }
 
-/// The memory, first touched by the threads that will read it.
-Vector<double> touched(std::size_t n, int threads) {
-  auto x = uninitialized<double>("cnc::bandwidth", n);
-  double* data = x.data();
-  detail::parallel_ranges(
-      static_cast<offset_t>(n), threads,
-      [=](offset_t begin, offset_t end, int) { std::fill(data + begin, data + end, 1.0); });
+template <class Exec>
+inline constexpr bool on_host = detail::is_host_space<typename Exec::memory_space>;
+
+/// The memory full of ones, on a host first touched by the threads that will read it.
+template <class Exec>
+Vector<double, typename Exec::memory_space> touched(const Context<Exec>& ctx, std::size_t n) {
+  const auto x = uninitialized<double, typename Exec::memory_space>("cnc::bandwidth", n);
+  if constexpr (on_host<Exec>) {
+    double* data = x.data();
+    detail::parallel_ranges(
+        static_cast<offset_t>(n), ctx.threads(),
+        [=](offset_t begin, offset_t end, int) { std::fill(data + begin, data + end, 1.0); });
+  } else {
+    Kokkos::deep_copy(ctx.execution_space_instance(), x, 1.0);
+  }
   return x;
 }
 
-double read_rate(Context<Kokkos::DefaultHostExecutionSpace>& ctx, const Vector<double>& x,
+template <class Exec>
+double read_rate(Context<Exec>& ctx, const Vector<double, typename Exec::memory_space>& x,
                  double seconds) {
-  const auto n = static_cast<offset_t>(x.extent(0));
-  volatile double kept = 0;  // the compiler must not see that nobody needs the sum
-  const double best = fastest(seconds, [&] { kept = read_pass(x.data(), n, ctx.threads()); });
-  (void)kept;
-  return std::max(static_cast<double>(n) * sizeof(double) / best, dot_rate(ctx, x, seconds));
+  double rate = 0;
+  if constexpr (on_host<Exec>) {
+    const auto n = static_cast<offset_t>(x.extent(0));
+    volatile double kept = 0;  // the compiler must not see that nobody needs the sum
+    const double best = fastest(seconds, [&] { kept = read_pass(x.data(), n, ctx.threads()); });
+    (void)kept;
+    rate = static_cast<double>(n) * sizeof(double) / best;
+  } else {
+    rate = detail::stream_read_rate(ctx, x, seconds);
+  }
+  return ctx.template vectors<double>().dot == nullptr ? rate
+                                                       : std::max(rate, dot_rate(ctx, x, seconds));
 }
 
-double triad_rate(const Vector<double>& x, int threads, double seconds) {
-  const auto third = static_cast<offset_t>(x.extent(0) / 3);
-  double* a = x.data();
-  const double best =
-      fastest(seconds, [&] { triad_pass(a, a + third, a + 2 * third, third, threads); });
-  return 3.0 * static_cast<double>(third) * sizeof(double) / best;
+template <class Exec>
+double triad_rate(const Context<Exec>& ctx, const Vector<double, typename Exec::memory_space>& x,
+                  double seconds) {
+  if constexpr (on_host<Exec>) {
+    const auto third = static_cast<offset_t>(x.extent(0) / 3);
+    double* a = x.data();
+    const double best =
+        fastest(seconds, [&] { triad_pass(a, a + third, a + 2 * third, third, ctx.threads()); });
+    return 3.0 * static_cast<double>(third) * sizeof(double) / best;
+  } else {
+    return detail::stream_triad_rate(ctx, x, seconds);
+  }
 }
 
+template <class Exec>
 std::size_t doubles_in(std::size_t working_set) {
-  return std::max<std::size_t>((working_set == 0 ? out_of_cache_bytes() : working_set) / 8, 96);
+  constexpr MemorySpace memory = on_host<Exec> ? MemorySpace::host : MemorySpace::device;
+  if (working_set == 0) working_set = out_of_cache_bytes(memory);
+  return std::max<std::size_t>(working_set / 8, 96);
 }
 
 }  // namespace
@@ -114,9 +142,13 @@ std::size_t last_level_cache_bytes() {
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-std::size_t out_of_cache_bytes() {
+std::size_t out_of_cache_bytes(MemorySpace memory) {
   constexpr std::size_t least = 256'000'000;
   constexpr std::size_t most = 1'000'000'000;
+  if (memory == MemorySpace::device) {
+    const std::size_t free = detail::free_bytes(memory);
+    return free > 0 ? std::min(most, free / 8) : most;
+  }
   std::size_t bytes = std::clamp(4 * last_level_cache_bytes(), least, most);
 #ifdef _SC_AVPHYS_PAGES
   const long pages = sysconf(_SC_AVPHYS_PAGES);
@@ -130,23 +162,27 @@ std::size_t out_of_cache_bytes() {
 template <class Exec>
 Bandwidth measure_bandwidth(Context<Exec>& ctx, std::size_t working_set, double seconds) {
   require(seconds > 0, "measure_bandwidth: seconds must be positive");
-  const auto x = touched(doubles_in(working_set), ctx.threads());
+  const auto x = touched(ctx, doubles_in<Exec>(working_set));
   Bandwidth result;
   result.working_set = x.extent(0) * sizeof(double);
   result.read = read_rate(ctx, x, seconds);
-  result.triad = triad_rate(x, ctx.threads(), seconds);
+  result.triad = triad_rate(ctx, x, seconds);
   return result;
 }
 
 template <class Exec>
 double measure_read_bandwidth(Context<Exec>& ctx, std::size_t working_set, double seconds) {
   require(seconds > 0, "measure_read_bandwidth: seconds must be positive");
-  return read_rate(ctx, touched(doubles_in(working_set), ctx.threads()), seconds);
+  return read_rate(ctx, touched(ctx, doubles_in<Exec>(working_set)), seconds);
 }
 
-template Bandwidth measure_bandwidth(Context<Kokkos::DefaultHostExecutionSpace>&, std::size_t,
-                                     double);
-template double measure_read_bandwidth(Context<Kokkos::DefaultHostExecutionSpace>&, std::size_t,
-                                       double);
+using HostExec = Kokkos::DefaultHostExecutionSpace;
+template Bandwidth measure_bandwidth(Context<HostExec>&, std::size_t, double);
+template double measure_read_bandwidth(Context<HostExec>&, std::size_t, double);
+#ifdef CNC_KOKKOS_HAS_DEVICE
+using DeviceExec = Kokkos::DefaultExecutionSpace;
+template Bandwidth measure_bandwidth(Context<DeviceExec>&, std::size_t, double);
+template double measure_read_bandwidth(Context<DeviceExec>&, std::size_t, double);
+#endif
 
 }  // namespace cnc

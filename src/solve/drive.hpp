@@ -3,7 +3,6 @@
 #include <cnc/solver.hpp>
 
 #include "solve/engine.hpp"
-#include "solve/pcg.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -30,7 +29,7 @@ class Drive {
         b_(b),
         x_(x),
         report_(report),
-        form_(choose_form()),
+        form_(choose_form(system, options.method, options.form)),
         engine_(system, work, x, form_, tally_) {}
 
   void solve() {
@@ -38,7 +37,7 @@ class Drive {
     start_ = start;
     report_.status = run();
     report_.iterations = engine_.iterations();
-    report_.form = to_string(form_);
+    report_.form = to_string(form_.level, engine_.used());
     report_.backend_calls = tally_.backend_calls;
     report_.host_synchronisations = tally_.host_synchronisations;
     const Cost cost = iteration_cost() * double(engine_.iterations());
@@ -56,8 +55,10 @@ class Drive {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Iterations between looks at the clock, the divergence limit and the best iterate.
-  static constexpr index_t batch = 64;
+  using Work = Workspace<V, Space>;
+  /// Least iterations between snapshots: one costs about two iterations, on a device, where the host
+  /// waits for it, up to ten.
+  static constexpr index_t snapshot_interval = is_host_space<Space> ? 64 : 512;
   /// A restart that does not halve the true residual is the last, the first one excepted.
   static constexpr double least_gain = 0.5;
   /// A recurrence with a float matrix is trusted for this much before it starts again.
@@ -67,17 +68,13 @@ class Drive {
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  Form choose_form() const {
-    const bool single = options_.method == Method::pcg_single_reduction;
-    if (!single && system_.runs()) return Form::run;
-    return system_.fused(single) ? Form::fused_steps : Form::plain_operations;
-  }
-
   Cost iteration_cost() const {
-    const double passes = form_ == Form::plain_operations  ? cost::pcg_plain_passes
-                          : options_.method == Method::pcg ? cost::pcg_passes
-                                                           : cost::pcg_single_reduction_passes;
-    return system_.product_cost() + cost::pcg_vectors(system_.rows, passes, sizeof(V));
+    return system_.product_cost() + cost::pcg_vectors(system_.rows, vector_passes(), sizeof(V));
+  }
+  double vector_passes() const {
+    if (form_.level == Level::plain_operations) return cost::pcg_plain_passes;
+    if (engine_.used() == PcgForm::resident) return cost::pcg_resident_passes;
+    return form_.single_reduction ? cost::pcg_single_reduction_passes : cost::pcg_passes;
   }
 
   double norm(const Vector<const V, Space>& v) {
@@ -158,12 +155,13 @@ class Drive {
     double target = report_.tolerance * (report_.restarts > 0 ? least_gain : 1.0);
     if (system_.narrow) target = std::max(target, residual * narrow_reduction);
     const double limit = options_.divergence * report_.initial_residual;
-    while (engine_.seen().rr > target * target) {
+    batch_ = Work::first_batch;
+    while (!(engine_.seen().rr <= target * target)) {
       if (engine_.iterations() >= options_.max_iterations) return SolveStatus::max_iterations;
       if (seconds() >= options_.max_seconds) return SolveStatus::time_limit;
-      engine_.allow(batch_size(), target * target,
-                    options_.record_history ? &rr_history_ : nullptr);
-      iterate();
+      engine_.iterate(batch_size(), target * target,
+                      options_.record_history ? &rr_history_ : nullptr);
+      batch_ = std::min(2 * batch_, Work::longest_batch);
       report_.recurrence_residual = std::sqrt(engine_.seen().rr);
       if (engine_.seen().breakdown != PcgBreakdown::none)
         return breakdown(engine_.seen().breakdown);
@@ -176,18 +174,9 @@ class Drive {
     return SolveStatus::converged;
   }
 
-  void iterate() {
-    if (form_ == Form::run)
-      engine_.run();
-    else if (options_.method == Method::pcg)
-      pcg(engine_);
-    else
-      pcg_single_reduction(engine_);
-  }
-
   index_t batch_size() const {
     const index_t done = engine_.iterations();
-    index_t size = std::min(batch, options_.max_iterations - done);
+    index_t size = std::min(batch_, options_.max_iterations - done);
     if (options_.callback && options_.callback_interval > 0)
       size = std::min(size, options_.callback_interval - done % options_.callback_interval);
     if (std::isfinite(options_.max_seconds)) {
@@ -213,7 +202,7 @@ class Drive {
   void take_snapshot() {
     if (!(report_.recurrence_residual < snapshot_gain * best_)) return;
     if (engine_.iterations() < next_snapshot_) return;
-    next_snapshot_ = engine_.iterations() + batch;
+    next_snapshot_ = engine_.iterations() + snapshot_interval;
     keep_best(true_residual(work_.q));  // q is free between iterations
   }
 
@@ -282,9 +271,10 @@ class Drive {
   Form form_;
   Engine<V, Exec> engine_;
   Clock::time_point start_;
+  index_t batch_ = Work::first_batch;  ///< iterations of the next batch if nothing else limits it
   double reference_ = 0;
   double best_ = -1;  ///< true residual of the snapshot in work_.best; negative before the first
-  index_t next_snapshot_ = batch;  ///< iteration before which none is taken
+  index_t next_snapshot_ = snapshot_interval;  ///< iteration before which none is taken
   std::vector<double> rr_history_;
 };
 

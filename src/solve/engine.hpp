@@ -1,22 +1,12 @@
 #pragma once
 
-#include "solve/system.hpp"
+#include "solve/form.hpp"
+#include "solve/pcg.hpp"
+#include "solve/workspace.hpp"
 
 #include <vector>
 
 namespace cnc::detail {
-
-/// Which level of the operation table does the work.
-enum class Form { run, fused_steps, plain_operations };
-
-inline const char* to_string(Form form) {
-  switch (form) {
-    case Form::run: return "run";
-    case Form::fused_steps: return "fused steps";
-    case Form::plain_operations: return "plain operations";
-  }
-  return "unknown";
-}
 
 /// What a solve has counted.
 struct Tally {
@@ -33,18 +23,16 @@ class Engine {
 
   Engine(const System<V, Exec>& system, const Workspace<V, Space>& work, const Vector<V, Space>& x,
          Form form, Tally& tally)
-      : system_(system), work_(work), x_(x), form_(form), tally_(tally) {
-    host_scalars_ = Kokkos::create_mirror_view(work.scalars);
-  }
+      : system_(system), work_(work), x_(x), form_(form), tally_(tally) {}
 
   /// Begins a recurrence from the residual in r.
   void start() {
-    if (form_ == Form::plain_operations) {
+    if (plain()) {
       system_.precondition(work_.r, work_.z);
       PcgScalars fresh;
       fresh.rz = dot(work_.r, work_.z);
       fresh.rr = dot(work_.r, work_.r);
-      host_scalars_(0) = fresh;
+      scalars() = fresh;
       tally_.backend_calls += 1;
     } else {
       ops().pcg_start(queue(), rows(), preconditioner(), vectors(), work_.scalars.data());
@@ -52,31 +40,21 @@ class Engine {
     }
   }
 
-  /// Sets the bounds of the next batch of iterations. Without `rr_history` nothing is recorded.
-  void allow(index_t iterations, double rr_target, std::vector<double>* rr_history) {
+  /// Does at most `iterations` more, Workspace::longest_batch at most, until r . r <= rr_target or a
+  /// breakdown. Without `rr_history` nothing is recorded.
+  void iterate(index_t iterations, double rr_target, std::vector<double>* rr_history) {
     left_ = iterations;
     rr_target_ = rr_target;
     rr_history_ = rr_history;
+    if (form_.level == Level::run)
+      run();
+    else if (form_.single_reduction)
+      pcg_single_reduction(*this);
+    else
+      pcg(*this);
   }
 
-  /// The whole batch in one backend call (Form::run).
-  void run() {
-    const std::size_t before = rr_history_ != nullptr ? rr_history_->size() : 0;
-    PcgRun run{left_, rr_target_, nullptr, 0};
-    if (rr_history_ != nullptr) {
-      rr_history_->resize(before + static_cast<std::size_t>(left_));
-      run.history = rr_history_->data() + before;
-    }
-    system_.with_operand([&](const auto& A) {
-      system_.ctx->template matrices<V>(A).pcg_run(queue(), A, preconditioner(), vectors(),
-                                                   work_.scalars.data(), &run);
-    });
-    if (rr_history_ != nullptr)
-      rr_history_->resize(before + static_cast<std::size_t>(run.iterations));
-    iterations_ += run.iterations;
-    left_ -= run.iterations;
-    count_and_see();
-  }
+  // --- the steps of pcg.hpp ---------------------------------------------------------------------
 
   bool done() const {
     return left_ == 0 || seen().rr <= rr_target_ || seen().breakdown != PcgBreakdown::none;
@@ -88,8 +66,8 @@ class Engine {
   }
 
   void direction() {
-    if (form_ == Form::plain_operations) {
-      PcgScalars& s = host_scalars_(0);
+    if (plain()) {
+      PcgScalars& s = scalars();
       s.beta = s.rz_previous == 0 ? 0.0 : s.rz / s.rz_previous;
       ops().axpby(queue(), rows(), V(1), work_.z.data(), static_cast<V>(s.beta), work_.p.data());
     } else {
@@ -100,10 +78,10 @@ class Engine {
 
   /// q := A v and its curvature v . q; v is p or z.
   void multiply(const V* v) {
-    if (form_ == Form::plain_operations) {
+    if (plain()) {
       const Vector<V, Space>& from = v == work_.p.data() ? work_.p : work_.z;
       system_.apply(from, work_.q);
-      host_scalars_(0).pq = dot(from, work_.q);
+      scalars().pq = dot(from, work_.q);
     } else {
       system_.with_operand([&](const auto& A) {
         system_.ctx->template matrices<V>(A).spmv_dot(queue(), A, v, work_.q.data(),
@@ -114,8 +92,8 @@ class Engine {
   }
 
   void update() {
-    if (form_ == Form::plain_operations) {
-      PcgScalars& s = host_scalars_(0);
+    if (plain()) {
+      PcgScalars& s = scalars();
       s.breakdown = pcg_breakdown(s.rz, s.pq);
       if (s.breakdown != PcgBreakdown::none) return;
       s.alpha = s.rz / s.pq;
@@ -128,8 +106,8 @@ class Engine {
   }
 
   void single_reduction_update() {
-    if (form_ == Form::plain_operations) {
-      PcgScalars& s = host_scalars_(0);
+    if (plain()) {
+      PcgScalars& s = scalars();
       const double beta = s.rz_previous == 0 ? 0.0 : s.rz / s.rz_previous;
       const double curvature = beta == 0 ? s.pq : s.pq - beta * s.rz / s.alpha;
       s.breakdown = pcg_breakdown(s.rz, curvature);
@@ -149,20 +127,49 @@ class Engine {
     finish_iteration();
   }
 
-  const PcgScalars& seen() const { return host_scalars_(0); }
+  // ----------------------------------------------------------------------------------------------
+
+  const PcgScalars& seen() const { return scalars(); }
   index_t iterations() const { return iterations_; }
+  /// How the last run was done.
+  PcgForm used() const { return used_; }
 
  private:
+  bool plain() const { return form_.level == Level::plain_operations; }
   index_t rows() const { return system_.rows; }
   const Queue& queue() const { return system_.ctx->queue(); }
   const VectorOps<V>& ops() const { return system_.vector_ops(); }
   PreconditionerOperand<V> preconditioner() const { return system_.preconditioner.operand(); }
+  PcgScalars& scalars() const { return work_.host_scalars(0); }
+
+  /// All that is left in one backend call.
+  void run() {
+    PcgRun run;
+    run.form = form_.run;
+    run.single_reduction = form_.single_reduction;
+    run.max_iterations = left_;
+    run.rr_target = rr_target_;
+    run.history = rr_history_ != nullptr ? work_.rr_history.data() : nullptr;
+    run.plan = work_.plan.get();
+    system_.with_operand([&](const auto& A) {
+      system_.ctx->template matrices<V>(A).pcg_run(queue(), A, preconditioner(), vectors(),
+                                                   work_.scalars.data(), &run);
+    });
+    if (rr_history_ != nullptr)
+      rr_history_->insert(rr_history_->end(), run.history, run.history + run.iterations);
+    iterations_ += run.iterations;
+    left_ -= run.iterations;
+    used_ = run.used;
+    scalars() = run.scalars;
+    tally_.backend_calls += run.launches;
+    tally_.host_synchronisations += run.synchronisations;
+  }
 
   /// One backend call, after which the host looks at the scalars.
   void count_and_see() {
     ++tally_.backend_calls;
     ++tally_.host_synchronisations;
-    Kokkos::deep_copy(system_.ctx->execution_space_instance(), host_scalars_, work_.scalars);
+    Kokkos::deep_copy(system_.ctx->execution_space_instance(), work_.host_scalars, work_.scalars);
     system_.ctx->fence();
   }
 
@@ -197,7 +204,7 @@ class Engine {
   Vector<V, Space> x_;
   Form form_;
   Tally& tally_;
-  typename Kokkos::View<PcgScalars*, Space>::HostMirror host_scalars_;
+  PcgForm used_ = PcgForm::automatic;
   index_t iterations_ = 0;
   index_t left_ = 0;
   double rr_target_ = 0;

@@ -1,83 +1,110 @@
 #pragma once
 
+#include <cnc/copy.hpp>
 #include <cnc/reorder.hpp>
 #include <cnc/solver.hpp>
 
-#include "parallel.hpp"
-#include "solve/system.hpp"
-
-#include <algorithm>
-#include <atomic>
+#include "solve/on_each.hpp"
 
 namespace cnc::detail {
 
-/// The order of the rows that iterations use, and how to bring new values into it.
-template <class V>
+/// to[i] := from[at[i]]
+template <class T>
+struct Gather {
+  const T* from;
+  const index_t* at;
+  T* to;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { to[i] = from[at[i]]; }
+};
+/// to[at[i]] := from[i]
+template <class T>
+struct Scatter {
+  const T* from;
+  const index_t* at;
+  T* to;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { to[at[i]] = from[i]; }
+};
+
+/// The order of the rows that iterations use, and how to bring new values into it. Reverse Cuthill-McKee
+/// is a host algorithm: set_up copies the pattern of a device matrix to the host and the ordering back;
+/// everything after that happens where the matrix is.
+template <class V, class Exec>
 struct Ordering {
-  Vector<index_t> permutation;  ///< empty: rows as given
-  CsrMatrix<V> matrix;          ///< P A P^T
-  Vector<index_t> origin;       ///< entry k of `matrix` is entry origin(k) of the matrix given
+  using Space = typename Exec::memory_space;
+
+  Vector<index_t, Space> permutation;  ///< empty: rows as given
+  CsrMatrix<V, Space> matrix;          ///< P A P^T
+  Vector<index_t, Space> origin;  ///< entry k of `matrix` is entry origin(k) of the matrix given
 
   bool active() const { return permutation.extent(0) != 0; }
 
-  void set_up(const CsrMatrix<V>& A, int block_size) {
-    permutation = rcm_ordering(A, block_size);
+  void set_up(const Exec& exec, const CsrMatrix<V, Space>& A, int block_size) {
     // Permuting the positions as if they were values tells where each entry comes from. double holds
     // every position below 2^53.
-    CsrMatrix<double> positions(A.rows, A.cols, 1, A.row_offsets, A.columns,
-                                uninitialized<double>("cnc::positions", A.values.extent(0)));
-    parallel_for(A.blocks(), [&](offset_t k) {
-      positions.values(static_cast<std::size_t>(k)) = static_cast<double>(k);
-    });
-    positions = permute(positions, permutation);
-    origin = uninitialized<index_t>("cnc::origin", A.values.extent(0));
-    matrix = CsrMatrix<V>(A.rows, A.cols, 1, positions.row_offsets, positions.columns,
-                          uninitialized<V>("cnc::values", A.values.extent(0)));
-    parallel_for(A.blocks(), [&](offset_t k) {
-      const auto i = static_cast<std::size_t>(k);
-      origin(i) = static_cast<index_t>(positions.values(i));
-    });
-    refill(A);
+    const std::size_t entries = A.values.extent(0);
+    CsrMatrix<double> positions(A.rows, A.cols, 1, copy_to<HostSpace>(A.row_offsets),
+                                copy_to<HostSpace>(A.columns),
+                                uninitialized<double>("cnc::positions", entries));
+    for (std::size_t k = 0; k < entries; ++k) positions.values(k) = static_cast<double>(k);
+    const Vector<index_t> order = rcm_ordering(positions, block_size);
+    positions = permute(positions, order);
+    const auto host_origin = uninitialized<index_t>("cnc::origin", entries);
+    for (std::size_t k = 0; k < entries; ++k)
+      host_origin(k) = static_cast<index_t>(positions.values(k));
+
+    permutation = copy_to<Space>(order);
+    origin = copy_to<Space>(host_origin);
+    matrix = CsrMatrix<V, Space>(A.rows, A.cols, 1, copy_to<Space>(positions.row_offsets),
+                                 copy_to<Space>(positions.columns),
+                                 uninitialized<V, Space>("cnc::values", entries));
+    refill(exec, A);
   }
 
-  void refill(const CsrMatrix<V>& A) const {
-    const Vector<V> to = matrix.values;
-    parallel_for(A.blocks(), [&](offset_t k) {
-      const auto i = static_cast<std::size_t>(k);
-      to(i) = A.values(static_cast<std::size_t>(origin(i)));
-    });
+  void refill(const Exec& exec, const CsrMatrix<V, Space>& A) const {
+    on_each(exec, A.blocks(), Gather<V>{A.values.data(), origin.data(), matrix.values.data()});
+    exec.fence();  // what uses them next may run on another instance
   }
 
   /// to(i) := from(p(i)): into the order of the iterations.
-  void gather(const Vector<const V>& from, const Vector<V>& to) const {
-    parallel_for(to.extent(0),
-                 [&](std::size_t i) { to(i) = from(static_cast<std::size_t>(permutation(i))); });
+  void gather(const Exec& exec, const Vector<const V, Space>& from,
+              const Vector<V, Space>& to) const {
+    on_each(exec, matrix.rows, Gather<V>{from.data(), permutation.data(), to.data()});
   }
   /// to(p(i)) := from(i): back into the caller's order.
-  void scatter(const Vector<const V>& from, const Vector<V>& to) const {
-    parallel_for(from.extent(0),
-                 [&](std::size_t i) { to(static_cast<std::size_t>(permutation(i))) = from(i); });
+  void scatter(const Exec& exec, const Vector<const V, Space>& from,
+               const Vector<V, Space>& to) const {
+    on_each(exec, matrix.rows, Scatter<V>{from.data(), permutation.data(), to.data()});
+  }
+  /// The row that the caller knows row i by.
+  index_t original_row(index_t i) const {
+    return copy_to<HostSpace>(permutation)(static_cast<std::size_t>(i));
+  }
+};
+
+/// Adds 1 to `different` where two arrays of indices differ.
+struct CountDifferent {
+  const index_t* a;
+  const index_t* b;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& different) const {
+    different += a[i] != b[i];
   }
 };
 
 /// Whether two views hold the same indices. Views of the same memory are not read.
-template <class View>
-bool same_indices(const View& a, const View& b) {
-  const std::size_t n = a.extent(0);
-  if (n != b.extent(0)) return false;
+template <class Exec, class View>
+bool same_indices(const Exec& exec, const View& a, const View& b) {
+  if (a.extent(0) != b.extent(0)) return false;
   if (a.data() == b.data()) return true;
-  std::atomic<bool> same{true};
-  parallel_ranges(n, n > 2048 ? set_up_threads() : 1, [&](std::size_t begin, std::size_t end, int) {
-    if (!std::equal(a.data() + begin, a.data() + end, b.data() + begin)) same = false;
-  });
-  return same;
+  return sum_over(exec, static_cast<offset_t>(a.extent(0)), CountDifferent{a.data(), b.data()}) ==
+         0;
 }
 
 /// Whether two CSR matrices have the same pattern. O(nonzeros), unless they share index arrays.
-template <class V>
-bool same_pattern(const CsrMatrix<V>& A, const CsrMatrix<V>& B) {
+template <class Exec, class V, class Space>
+bool same_pattern(const Exec& exec, const CsrMatrix<V, Space>& A, const CsrMatrix<V, Space>& B) {
   return A.rows == B.rows && A.cols == B.cols && A.block_size == B.block_size &&
-         same_indices(A.row_offsets, B.row_offsets) && same_indices(A.columns, B.columns);
+         same_indices(exec, A.row_offsets, B.row_offsets) &&
+         same_indices(exec, A.columns, B.columns);
 }
 
 }  // namespace cnc::detail

@@ -5,6 +5,8 @@
 #include "solve/drive.hpp"
 #include "solve/prepare.hpp"
 
+#include <kokkos/kokkos.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -17,8 +19,8 @@ struct Solver<V, Exec>::State {
   bool prepared = false;
   detail::System<V, Exec> system;
   detail::Workspace<V, Space> work;
-  detail::Ordering<V> ordering;
-  CsrMatrix<V> pattern;  ///< the CSR matrix given to prepare, for update_values
+  detail::Ordering<V, Exec> ordering;
+  CsrMatrix<V, Space> pattern;  ///< the CSR matrix given to prepare, for update_values
   PreconditionerSetup setup;
   std::string format;
   int layout_block_size = 1;
@@ -26,8 +28,10 @@ struct Solver<V, Exec>::State {
   int preconditioner_block_size = 1;
   std::vector<std::string> advice;
 
+  const Exec& exec() const { return ctx->execution_space_instance(); }
+
   /// The CSR matrix that iterations work on, and from which the preconditioner is set up.
-  const CsrMatrix<V>& ordered(const CsrMatrix<V>& A) const {
+  const CsrMatrix<V, Space>& ordered(const CsrMatrix<V, Space>& A) const {
     return ordering.active() ? ordering.matrix : A;
   }
 
@@ -37,17 +41,18 @@ struct Solver<V, Exec>::State {
     preconditioner_block_size = asked > 0 ? asked : layout_block_size;
   }
 
-  void set_up_preconditioner_from(const CsrMatrix<V>& A) {
+  void set_up_preconditioner_from(const CsrMatrix<V, Space>& A) {
     setup = set_up_preconditioner(A, kind, preconditioner_block_size, system.preconditioner);
   }
 
-  FormatAdvice choose_layout(const CsrMatrix<V>& A) const {
+  FormatAdvice choose_layout(const CsrMatrix<V, Space>& A) const {
     const bool narrow = options.storage == StoragePrecision::f32;
-    return choose_format(analyze(A), narrow ? int(sizeof(float)) : int(sizeof(V)));
+    return choose_format(analyze(A), narrow ? int(sizeof(float)) : int(sizeof(V)),
+                         memory_of<Space>);
   }
 
   /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
-  int ordering_block_size(const CsrMatrix<V>& A) const {
+  int ordering_block_size(const CsrMatrix<V, Space>& A) const {
     const FormatSpec spec =
         options.format.name == "auto" ? choose_layout(A).format : options.format;
     if (spec.block_size > 1) return spec.block_size;
@@ -61,21 +66,42 @@ struct Solver<V, Exec>::State {
     system.rows = rows;
     system.require_operations();
     ctx->reserve(rows);
-    work.allocate(rows, options.method == Method::pcg_single_reduction, ordering.active());
+    const bool plans = system.plans();
+    const bool with_s = plans || options.method == Method::pcg_single_reduction;
+    work.allocate(rows, with_s, ordering.active());
+    if (plans) work.plan = system.make_plan();
+    ctx->fence();
     prepared = true;
   }
 
-  void reset() {
+  /// Runs the steps of a prepare. The set-up works on Kokkos' default instances, so it starts when
+  /// nothing is under way; when it fails, nothing of it stays.
+  template <class Steps>
+  void prepare(const Steps& steps) {
+    Kokkos::fence();
+    clear();
+    try {
+      steps();
+    } catch (...) {
+      clear();
+      throw;
+    }
+  }
+
+  void clear() {
     prepared = false;
+    work = {};
     ordering = {};
     pattern = {};
     setup = {};
     advice.clear();
+    system.matrix = {};
     system.narrow.reset();
     system.matrix_free.reset();
+    system.preconditioner = {};
   }
 
-  void build_layout(const CsrMatrix<V>& A) {
+  void build_layout(const CsrMatrix<V, Space>& A) {
     FormatSpec spec = options.format;
     if (spec.name == "auto") {
       FormatAdvice chosen = choose_layout(A);
@@ -133,13 +159,15 @@ void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& A) {
   State& s = *state_;
   if (A.block_size != 1) return prepare(Matrix<V, Space>(A));
   require(A.rows == A.cols, "Solver: the matrix must be square");
-  s.reset();
-  s.pattern = A;
-  if (s.options.reordering == Reordering::rcm) s.ordering.set_up(A, s.ordering_block_size(A));
-  s.build_layout(s.ordered(A));
-  s.choose_preconditioner();
-  s.set_up_preconditioner_from(s.ordered(A));
-  s.finish_prepare(A.rows);
+  s.prepare([&] {
+    s.pattern = A;
+    if (s.options.reordering == Reordering::rcm)
+      s.ordering.set_up(s.exec(), A, s.ordering_block_size(A));
+    s.build_layout(s.ordered(A));
+    s.choose_preconditioner();
+    s.set_up_preconditioner_from(s.ordered(A));
+    s.finish_prepare(A.rows);
+  });
 }
 
 template <class V, class Exec>
@@ -150,15 +178,15 @@ void Solver<V, Exec>::prepare(const Matrix<V, Space>& A) {
               s.options.storage == StoragePrecision::as_vectors,
           "Solver: a matrix in a layout of its own is used as it is; leave format, reordering and "
           "storage alone or pass CSR");
-  s.reset();
-  s.layout_block_size = block_size(A);
-  s.format =
-      FormatSpec{std::visit([](const auto& a) { return a.format_name(); }, A), s.layout_block_size}
-          .text();
-  s.system.matrix = A;
-  s.choose_preconditioner();
-  s.set_up_preconditioner_from(to_csr(A));
-  s.finish_prepare(rows(A));
+  s.prepare([&] {
+    s.layout_block_size = block_size(A);
+    const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
+    s.format = FormatSpec{name, s.layout_block_size}.text();
+    s.system.matrix = A;
+    s.choose_preconditioner();
+    s.set_up_preconditioner_from(to_csr(A));
+    s.finish_prepare(rows(A));
+  });
 }
 
 template <class V, class Exec>
@@ -168,11 +196,11 @@ void Solver<V, Exec>::prepare(const LinearOperator<V, Space>& A) {
   require(s.options.preconditioner == PreconditionerKind::none,
           "Solver: a matrix-free operator has no diagonal to precondition with; choose "
           "PreconditionerKind::none, with or without set_preconditioner");
-  s.reset();
-  s.format = "matrix-free";
-  s.system.matrix_free = A;
-  s.system.preconditioner = {};
-  s.finish_prepare(A.rows);
+  s.prepare([&] {
+    s.format = "matrix-free";
+    s.system.matrix_free = A;
+    s.finish_prepare(A.rows);
+  });
 }
 
 template <class V, class Exec>
@@ -180,9 +208,11 @@ void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& A) {
   State& s = *state_;
   require(s.prepared && s.pattern.row_offsets.extent(0) != 0,
           "Solver: update_values with CSR needs a prepare with CSR");
-  require(detail::same_pattern(A, s.pattern), "Solver: update_values needs the pattern of prepare");
-  if (s.ordering.active()) s.ordering.refill(A);
-  const CsrMatrix<V>& ordered = s.ordered(A);
+  Kokkos::fence();
+  require(detail::same_pattern(s.exec(), A, s.pattern),
+          "Solver: update_values needs the pattern of prepare");
+  if (s.ordering.active()) s.ordering.refill(s.exec(), A);
+  const CsrMatrix<V, Space>& ordered = s.ordered(A);
   const auto* csr = std::get_if<BcsrMatrix<V, Space>>(&s.system.matrix);
   // A CSR layout shares the caller's arrays: it moves on to the new ones instead of writing to the old.
   if (csr != nullptr && csr->block_size == 1)
@@ -202,6 +232,7 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& A) {
               cols(A) == s.system.rows && stored(A) == stored(s.system.matrix) &&
               block_size(A) == s.layout_block_size,
           "Solver: update_values needs the layout and pattern of prepare");
+  Kokkos::fence();
   s.system.matrix = A;
   s.set_up_preconditioner_from(to_csr(A));
 }
@@ -232,13 +263,15 @@ SolveReport Solver<V, Exec>::solve(const Vector<const V, Space>& b, const Vector
     detail::Drive<V, Exec>(s.system, s.work, s.options, s.setup, b, x, report).solve();
     return report;
   }
-  s.ordering.gather(b, s.work.rhs);
-  s.ordering.gather(x, s.work.guess);
+  const Exec& exec = s.exec();
+  s.ordering.gather(exec, b, s.work.rhs);
+  s.ordering.gather(exec, x, s.work.guess);
   PreconditionerSetup setup = s.setup;
-  if (setup.row >= 0) setup.row = s.ordering.permutation(static_cast<std::size_t>(setup.row));
+  if (setup.row >= 0) setup.row = s.ordering.original_row(setup.row);
   detail::Drive<V, Exec>(s.system, s.work, s.options, setup, s.work.rhs, s.work.guess, report)
       .solve();
-  s.ordering.scatter(s.work.guess, x);
+  s.ordering.scatter(exec, s.work.guess, x);
+  exec.fence();
   return report;
 }
 
@@ -260,5 +293,9 @@ const std::vector<std::string>& Solver<V, Exec>::advice() const {
 
 template class Solver<float>;
 template class Solver<double>;
+#ifdef CNC_KOKKOS_HAS_DEVICE
+template class Solver<float, Kokkos::DefaultExecutionSpace>;
+template class Solver<double, Kokkos::DefaultExecutionSpace>;
+#endif
 
 }  // namespace cnc

@@ -17,4 +17,16 @@ const char* to_string(SolveStatus status) {
   return "unknown";
 }
 
+const char* to_string(SolveForm form) {
+  switch (form) {
+    case SolveForm::automatic: return "automatic";
+    case SolveForm::plain_operations: return "plain operations";
+    case SolveForm::fused_steps: return "fused steps";
+    case SolveForm::streamed: return "streamed";
+    case SolveForm::graph: return "graph";
+    case SolveForm::resident: return "resident";
+  }
+  return "unknown";
+}
+
 }  // namespace cnc

@@ -6,6 +6,7 @@
 #include <cnc/preconditioner.hpp>
 #include <cnc/spmv.hpp>
 
+#include <memory>
 #include <optional>
 #include <variant>
 
@@ -97,43 +98,28 @@ struct System {
         [&](const auto& A) { return ctx->template matrices<V>(A).spmv_dot != nullptr; });
   }
 
-  /// Whether the backend runs many iterations in one call.
-  bool runs() const {
-    return fused(false) && with_operand([&](const auto& A) {
-             return ctx->template matrices<V>(A).pcg_run != nullptr;
-           });
+  /// Whether the backend runs many iterations in one call. Chronopoulos-Gear runs need a plan.
+  bool runs(bool single_reduction) const {
+    if (!fused(single_reduction) || (single_reduction && !plans())) return false;
+    return with_operand(
+        [&](const auto& A) { return ctx->template matrices<V>(A).pcg_run != nullptr; });
+  }
+
+  /// Whether the backend sets up for its runs, as devices do.
+  bool plans() const {
+    if (matrix_free) return false;
+    return with_operand(
+        [&](const auto& A) { return ctx->template matrices<V>(A).pcg_plan != nullptr; });
+  }
+  std::unique_ptr<PcgPlan> make_plan() const {
+    return with_operand(
+        [&](const auto& A) { return ctx->template matrices<V>(A).pcg_plan(ctx->queue(), A); });
   }
 
   /// Compulsory traffic of one product with the operator that iterations use.
   Cost product_cost() const {
     if (matrix_free) return cost::vectors(rows, 2, 0, sizeof(V));
     return narrow ? spmv_cost(*narrow, sizeof(V)) : spmv_cost(matrix, sizeof(V));
-  }
-};
-
-/// The vectors of a solve, allocated in prepare.
-template <class V, class Space>
-struct Workspace {
-  Vector<V, Space> r, z, p, q, s;
-  Vector<V, Space> best;  ///< snapshot of the best iterate
-  Vector<V, Space> rhs,
-      guess;  ///< b and x in the order of the rows that iterations use (reordering)
-  Kokkos::View<PcgScalars*, Space> scalars;
-
-  void allocate(index_t n, bool single_reduction, bool reordered) {
-    const auto size = static_cast<std::size_t>(n);
-    const auto vector = [size](const char* label) {
-      return Vector<V, Space>(std::string(label), size);
-    };
-    r = vector("cnc::r");
-    z = vector("cnc::z");
-    p = vector("cnc::p");
-    q = vector("cnc::q");
-    best = vector("cnc::best");
-    s = single_reduction ? vector("cnc::s") : Vector<V, Space>();
-    rhs = reordered ? vector("cnc::rhs") : Vector<V, Space>();
-    guess = reordered ? vector("cnc::guess") : Vector<V, Space>();
-    scalars = Kokkos::View<PcgScalars*, Space>("cnc::scalars", 1);
   }
 };
 

@@ -21,13 +21,13 @@ struct Setting {
   }
 };
 
-/// Runs body(table, queue) with the backend and with the reference; each gets copies of its own.
+/// Runs body(table, queue, is_actual) with the backend and with the reference; each gets copies of its own.
 template <class V, class Body>
 void with_both(const Backend& backend, const Setting& setting, const Body& body) {
-  const TestQueue queue(setting.n, setting.threads);
+  const TestQueue queue(backend, setting.n, setting.threads);
   body(vector_ops<V>(backend), queue, true);
   queue.finish();
-  body(vector_ops<V>(find_backend("reference")), queue, false);
+  body(vector_ops<V>(reference()), TestQueue(reference(), setting.n, 1), false);
 }
 
 template <class V>
@@ -44,7 +44,7 @@ struct Operands {
     actual.assign(y);
     expected.assign(y);
   }
-  V* target(bool is_actual) { return is_actual ? actual.data() : expected.data(); }
+  GuardedVector<V>& target(bool is_actual) { return is_actual ? actual : expected; }
   /// alpha x + beta y in V: two products and a sum.
   double tolerance(index_t i, double alpha, double beta) const {
     const double old = beta == 0 ? 0 : std::abs(beta * y[i]);
@@ -58,8 +58,8 @@ void check_axpy(const Backend& backend, Findings& findings, const Setting& setti
   Operands<V> v(setting);
   for (const double alpha : factors) {
     v.reset();
-    with_both<V>(backend, setting, [&](const auto& ops, const Queue& queue, bool actual) {
-      ops.axpy(queue, setting.n, V(alpha), v.x.data(), v.target(actual));
+    with_both<V>(backend, setting, [&](const auto& ops, const TestQueue& queue, bool actual) {
+      ops.axpy(queue, setting.n, V(alpha), queue(v.x), queue(v.target(actual)));
     });
     findings.compare(
         difference(v.actual, v.expected, [&](index_t i) { return v.tolerance(i, alpha, 1); }),
@@ -78,8 +78,8 @@ void check_axpby(const Backend& backend, Findings& findings, const Setting& sett
       v.y.randomize(2);
     for (const double alpha : factors) {
       v.reset();
-      with_both<V>(backend, setting, [&](const auto& ops, const Queue& queue, bool actual) {
-        ops.axpby(queue, setting.n, V(alpha), v.x.data(), V(beta), v.target(actual));
+      with_both<V>(backend, setting, [&](const auto& ops, const TestQueue& queue, bool actual) {
+        ops.axpby(queue, setting.n, V(alpha), queue(v.x), V(beta), queue(v.target(actual)));
       });
       findings.compare(
           difference(v.actual, v.expected, [&](index_t i) { return v.tolerance(i, alpha, beta); }),
@@ -101,8 +101,8 @@ void check_scal(const Backend& backend, Findings& findings, const Setting& setti
     else
       v.y.randomize(2);
     v.reset();
-    with_both<V>(backend, setting, [&](const auto& ops, const Queue& queue, bool actual) {
-      ops.scal(queue, setting.n, V(alpha), v.target(actual));
+    with_both<V>(backend, setting, [&](const auto& ops, const TestQueue& queue, bool actual) {
+      ops.scal(queue, setting.n, V(alpha), queue(v.target(actual)));
     });
     // One rounding, so the same bits.
     findings.compare(difference(v.actual, v.expected, [](index_t) { return 0.0; }),
@@ -116,10 +116,10 @@ void check_multiply(const Backend& backend, Findings& findings, const Setting& s
   enum Target { apart, onto_x, onto_y, square };
   for (const Target target : {apart, onto_x, onto_y, square}) {
     Operands<V> v(setting);
-    with_both<V>(backend, setting, [&](const auto& ops, const Queue& queue, bool actual) {
-      V* const z = v.target(actual);  // holds a copy of y
-      const V* const x = v.x.data();
-      if (target == apart) ops.multiply(queue, setting.n, x, v.y.data(), z);
+    with_both<V>(backend, setting, [&](const auto& ops, const TestQueue& queue, bool actual) {
+      V* const z = queue(v.target(actual));  // holds a copy of y
+      const V* const x = queue(std::as_const(v.x));
+      if (target == apart) ops.multiply(queue, setting.n, x, queue(v.y), z);
       if (target == onto_x) ops.multiply(queue, setting.n, z, x, z);
       if (target == onto_y) ops.multiply(queue, setting.n, x, z, z);
       if (target == square) ops.multiply(queue, setting.n, z, z, z);
@@ -137,13 +137,13 @@ void check_dot(const Backend& backend, Findings& findings, const Setting& settin
   double absolute_sum = 0;
   for (index_t i = 0; i < setting.n; ++i) absolute_sum += std::abs(double(v.x[i]) * v.y[i]);
   double actual = GuardedVector<double>::nan(), expected = actual, serial = actual;
-  with_both<V>(backend, setting, [&](const auto& ops, const Queue& queue, bool is_actual) {
-    ops.dot(queue, setting.n, v.x.data(), v.y.data(), is_actual ? &actual : &expected);
+  with_both<V>(backend, setting, [&](const auto& ops, const TestQueue& queue, bool is_actual) {
+    ops.dot(queue, setting.n, queue(v.x), queue(v.y), queue(is_actual ? actual : expected));
   });
   findings.compare(difference(actual, expected, reduction_tolerance(setting.n, absolute_sum)),
                    [&] { return "dot" + setting.text(); });
-  const TestQueue queue(setting.n, 1);
-  vector_ops<V>(backend).dot(queue, setting.n, v.x.data(), v.y.data(), &serial);
+  const TestQueue queue(backend, setting.n, 1);
+  vector_ops<V>(backend).dot(queue, setting.n, queue(v.x), queue(v.y), queue(serial));
   queue.finish();
   findings.compare(
       unless(serial == actual && queue.walls_intact(), "other bits, or too much scratch"),
@@ -156,8 +156,8 @@ void check_nrm2(const Backend& backend, Findings& findings, const Setting& setti
   GuardedVector<V> x(setting.n, setting.x);
   double actual = GuardedVector<double>::nan(), expected = actual;
   const auto run = [&] {
-    with_both<V>(backend, setting, [&](const auto& ops, const Queue& queue, bool is_actual) {
-      ops.nrm2(queue, setting.n, x.data(), is_actual ? &actual : &expected);
+    with_both<V>(backend, setting, [&](const auto& ops, const TestQueue& queue, bool is_actual) {
+      ops.nrm2(queue, setting.n, queue(std::as_const(x)), queue(is_actual ? actual : expected));
     });
   };
   x.randomize(1);

@@ -31,6 +31,12 @@ class GuardedVector {
   V operator[](index_t i) const { return data()[i]; }
   index_t size() const { return n_; }
 
+  /// Everything, walls included: storage_size() entries, of which the vector begins at first().
+  V* storage() { return storage_.data(); }
+  const V* storage() const { return storage_.data(); }
+  std::size_t storage_size() const { return storage_.size(); }
+  index_t first() const { return first_; }
+
   void fill(V value) { std::fill(data(), data() + n_, value); }
   /// Uniform in [-1, 1] with all the digits of V.
   void randomize(std::uint64_t seed) {

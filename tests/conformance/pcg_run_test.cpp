@@ -3,6 +3,7 @@
 #include "conformance/layouts.hpp"
 #include "conformance/pcg_state.hpp"
 
+#include <cnc/error.hpp>
 #include <cnc/preconditioner.hpp>
 
 namespace cnc::testing {
@@ -35,30 +36,55 @@ CsrMatrix<M> spd_matrix(index_t n) {
   return {n, n, 1, row_offsets, column_view, value_view};
 }
 
+/// How a run is to be done, and with which recurrences.
+struct RunKind {
+  PcgForm form = PcgForm::automatic;
+  bool single_reduction = false;
+
+  std::string text() const {
+    const char* const forms[] = {"automatic", "streamed", "graph", "resident"};
+    return std::string(forms[static_cast<int>(form)]) + (single_reduction ? " C-G" : " classic");
+  }
+};
+
+/// Backends that plan their runs have every form of both recurrences, the others one of the classic.
+std::vector<RunKind> kinds_of_run(bool planned) {
+  if (!planned) return {{}};
+  std::vector<RunKind> kinds;
+  for (const PcgForm form :
+       {PcgForm::automatic, PcgForm::streamed, PcgForm::graph, PcgForm::resident})
+    for (const bool single_reduction : {false, true}) kinds.push_back({form, single_reduction});
+  return kinds;
+}
+
+/// When a run ends.
+struct Limits {
+  index_t iterations = 0;
+  double rr_target = 0;
+};
+
 template <class V>
-PcgState<V> started(index_t n, const PreconditionerOperand<V>& M) {
+PcgState<V> started(index_t n, const Preconditioner<V>& M) {
   PcgState<V> state(n, Alignment::odd);
   state.make_first();
   state.x.fill(0);
-  vector_ops<V>(find_backend("reference"))
-      .pcg_start(TestQueue(n, 1), n, M, state.vectors(), &state.scalars);
+  const TestQueue queue(reference(), n, 1);
+  vector_ops<V>(reference()).pcg_start(queue, n, queue(M), state.in(queue), queue(state.scalars));
   return state;
 }
 
 /// The states of the reference after 0, 1, ... most_iterations separate steps on CSR.
 template <class M, class V>
-std::vector<PcgState<V>> reference_states(const CsrMatrix<M>& A,
-                                          const PreconditionerOperand<V>& P) {
-  const Backend& reference = find_backend("reference");
-  const VectorOps<V>& ops = vector_ops<V>(reference);
-  const TestQueue queue(A.rows, 1);
+std::vector<PcgState<V>> reference_states(const CsrMatrix<M>& A, const Preconditioner<V>& P) {
+  const VectorOps<V>& ops = vector_ops<V>(reference());
+  const TestQueue queue(reference(), A.rows, 1);
   std::vector<PcgState<V>> states = {started(A.rows, P)};
   while (states.size() <= most_iterations) {
     PcgState<V> state = states.back();
-    ops.pcg_direction(queue, A.rows, state.vectors(), &state.scalars);
-    matrix_table<M, V>(reference).bcsr.spmv_dot(queue, A.operand(), state.p.data(), state.q.data(),
-                                                &state.scalars.pq);
-    ops.pcg_update(queue, A.rows, P, state.vectors(), &state.scalars);
+    ops.pcg_direction(queue, A.rows, state.in(queue), &state.scalars);
+    matrix_table<M, V>(reference())
+        .bcsr.spmv_dot(queue, A.operand(), state.p.data(), state.q.data(), &state.scalars.pq);
+    ops.pcg_update(queue, A.rows, P.operand(), state.in(queue), &state.scalars);
     states.push_back(std::move(state));
   }
   return states;
@@ -77,48 +103,71 @@ class RunCheck {
   RunCheck(const Backend& backend, Findings& findings, index_t n, PreconditionerKind kind,
            int preconditioner_block)
       : backend_(backend), findings_(findings), A_(spd_matrix<M>(n)) {
-    set_up_preconditioner(A_, kind, preconditioner_block, preconditioner_);
-    P_ = preconditioner_.operand();
+    set_up_preconditioner(A_, kind, preconditioner_block, P_);
     states_ = reference_states(A_, P_);
   }
 
   void run() {
     for (const Layout<M>& layout : layouts(A_, A_.rows > 1000 ? 3 : max_block_size)) {
+      const int b = block_size(layout.A);
+      if (is_emulated(backend_) && b != 1 && b != 3 && b != 7) continue;
       layout_ = layout.name;
-      std::visit([&](const auto& a) { check(layout.format, a.operand()); }, layout.A);
+      plan_.reset();
+      std::visit([&](const auto& a) { check(layout.format, a); }, layout.A);
     }
   }
 
  private:
-  template <class Operand>
-  void check(const std::string& format, const Operand& A) {
-    const auto pcg_run = matrix_ops(matrix_table<M, V>(backend_), A).pcg_run;
-    if (!findings_.offered(pcg_run, "pcg_run of " + format)) return;
-    check_limits(A);
-    check_target(A);
-    check_nothing_to_do(A);
-    check_breakdown(A);
+  template <class SparseMatrix>
+  void check(const std::string& format, const SparseMatrix& A) {
+    const auto& ops = matrix_ops(matrix_table<M, V>(backend_), A.operand());
+    if (!findings_.offered(ops.pcg_run, "pcg_run of " + format)) return;
+    for (const RunKind& kind : kinds_of_run(ops.pcg_plan != nullptr)) try {
+        kind_ = kind;
+        check_limits(A);
+        check_target(A);
+        check_nothing_to_do(A);
+        check_breakdown(A);
+      } catch (const UnsupportedOperation&) {
+        findings_.not_offered("pcg_run " + kind.text() + " of " + format);
+      }
   }
 
-  template <class Operand>
-  PcgRun call(const Operand& A, PcgState<V>& state, PcgRun run, int threads) {
-    const TestQueue queue(A.rows, threads);
-    matrix_ops(matrix_table<M, V>(backend_), A)
-        .pcg_run(queue, A, P_, state.vectors(), &state.scalars, &run);
+  template <class SparseMatrix>
+  PcgRun call(const SparseMatrix& A, PcgState<V>& state, const Limits& limits, int threads,
+              GuardedVector<double>* history = nullptr) {
+    const TestQueue queue(backend_, A.rows, threads);
+    const auto operand = queue(A);
+    const auto& ops = matrix_ops(matrix_table<M, V>(backend_), operand);
+    if (ops.pcg_plan != nullptr && plan_ == nullptr) plan_ = ops.pcg_plan(queue, operand);
+    PcgRun run;
+    run.form = kind_.form;
+    run.single_reduction = kind_.single_reduction;
+    run.max_iterations = limits.iterations;
+    run.rr_target = limits.rr_target;
+    run.history = history != nullptr ? queue.shared(*history) : nullptr;
+    run.plan = plan_.get();
+    run.iterations = -1;
+    ops.pcg_run(queue, operand, queue(P_), state.in(queue), queue(state.scalars), &run);
     queue.finish();
     compare(unless(state.walls_intact() && queue.walls_intact(), "wrote outside a vector"),
             "memory");
+    compare(unless(same_scalars(run.scalars, state.scalars), "differ from those in memory"),
+            "scalars of the run");
+    compare(unless(kind_.form == PcgForm::automatic || run.used == kind_.form, "took another"),
+            "form");
     return run;
   }
 
-  /// Stopped at each iteration: the state is that of as many separate steps; in two runs as in one.
-  template <class Operand>
-  void check_limits(const Operand& A) {
+  /// Stopped at each iteration: the state is that of as many separate steps, for Chronopoulos-Gear too,
+  /// whose iterates are the same; and in two runs as in one.
+  template <class SparseMatrix>
+  void check_limits(const SparseMatrix& A) {
     for (index_t limit = 1; limit <= most_iterations; ++limit) {
       const int threads = limit == 3 ? 2 : limit % 4 == 3 ? 3 : 1;
       GuardedVector<double> history(limit, Alignment::even);
       PcgState<V> state = states_[0];
-      const PcgRun run = call(A, state, {limit, 0, history.data(), -1}, threads);
+      const PcgRun run = call(A, state, {limit}, threads, &history);
       const std::string what = "limit " + std::to_string(limit);
       compare(unless(run.iterations == limit, "wrong number of iterations"), what);
       compare(unless(history.walls_intact(), "wrote outside the history"), what);
@@ -129,27 +178,26 @@ class RunCheck {
 
       if (limit % 4 != 3) continue;
       PcgState<V> again = states_[0], halves = states_[0];
-      call(A, again, {limit, 0, nullptr, -1}, threads);
+      call(A, again, {limit}, threads);
       compare(unless(again.x.same_bits(state.x) && again.r.same_bits(state.r) &&
                          again.p.same_bits(state.p) && same_scalars(again.scalars, state.scalars),
                      "other bits on another run"),
               what);
-      call(A, halves, {limit / 2, 0, nullptr, -1}, threads);
-      call(A, halves, {limit - limit / 2, 0, nullptr, -1}, threads);
+      call(A, halves, {limit / 2}, threads);
+      call(A, halves, {limit - limit / 2}, threads);
       compare_state(halves, limit, what + ", in two runs");
     }
   }
 
   /// A target between two residuals of the reference ends the run at the second.
-  template <class Operand>
-  void check_target(const Operand& A) {
+  template <class SparseMatrix>
+  void check_target(const SparseMatrix& A) {
     for (const index_t k : {1, 3, 6}) {
       const double before = rr(k - 1), after = rr(k);
       if (after > 0.9 * before || before < 1e-9 * rr(0))
         continue;  // too close to tell, or converged
       PcgState<V> state = states_[0];
-      const PcgRun run =
-          call(A, state, {100, std::sqrt(before * after), nullptr, -1}, k == 3 ? 3 : 1);
+      const PcgRun run = call(A, state, {100, std::sqrt(before * after)}, k == 3 ? 3 : 1);
       const std::string what = "target of iteration " + std::to_string(k);
       compare(unless(run.iterations == k, "wrong number of iterations"), what);
       compare_state(state, k, what);
@@ -157,9 +205,9 @@ class RunCheck {
   }
 
   /// Limit 0, a target that is met, a breakdown that is set: no iteration, and nothing changes.
-  template <class Operand>
-  void check_nothing_to_do(const Operand& A) {
-    const auto check_unchanged = [&](const PcgState<V>& before, const PcgRun& limits,
+  template <class SparseMatrix>
+  void check_nothing_to_do(const SparseMatrix& A) {
+    const auto check_unchanged = [&](const PcgState<V>& before, const Limits& limits,
                                      const char* what) {
       PcgState<V> state = before;
       const PcgRun run = call(A, state, limits, 3);
@@ -170,20 +218,20 @@ class RunCheck {
               what);
     };
     const PcgState<V>& start = states_[0];
-    check_unchanged(start, {0, 0, nullptr, -1}, "limit 0");
-    check_unchanged(start, {5, rr(0), nullptr, -1}, "target met at once");
+    check_unchanged(start, {0}, "limit 0");
+    check_unchanged(start, {5, rr(0)}, "target met at once");
     PcgState<V> broken = start;
     broken.scalars.breakdown = PcgBreakdown::zero_curvature;
-    check_unchanged(broken, {5, 0, nullptr, -1}, "already broken down");
+    check_unchanged(broken, {5}, "already broken down");
   }
 
   /// An r.z of NaN, zero or less: the first update finds it, and x and r stay as they are.
-  template <class Operand>
-  void check_breakdown(const Operand& A) {
+  template <class SparseMatrix>
+  void check_breakdown(const SparseMatrix& A) {
     for (const double rz : {-1.0, 0.0, GuardedVector<double>::nan()}) {
       PcgState<V> state = states_[0];
       state.scalars.rz = rz;
-      const PcgRun run = call(A, state, {5, 0, nullptr, -1}, 3);
+      const PcgRun run = call(A, state, {5}, 3);
       const std::string what = "breakdown with rz " + std::to_string(rz);
       compare(unless(run.iterations == 0, "counted the iteration that broke down"), what);
       compare(unless(state.scalars.breakdown == pcg_breakdown(rz, 1), "wrong kind"), what);
@@ -219,7 +267,7 @@ class RunCheck {
   void compare(const std::string& text, const std::string& what) {
     findings_.compare(text, [&] {
       return "pcg_run " + std::string(Precision<M, V>::name()) + " " + layout_ + ", " +
-             std::to_string(A_.rows) + " rows, preconditioner " +
+             kind_.text() + ", " + std::to_string(A_.rows) + " rows, preconditioner " +
              std::to_string(static_cast<int>(P_.kind)) + " block size " +
              std::to_string(P_.block_size) + ", " + what;
     });
@@ -228,10 +276,11 @@ class RunCheck {
   const Backend& backend_;
   Findings& findings_;
   CsrMatrix<M> A_;
-  Preconditioner<V> preconditioner_;
-  PreconditionerOperand<V> P_;
+  Preconditioner<V> P_;
   std::vector<PcgState<V>> states_;
   std::string layout_;
+  RunKind kind_;
+  std::unique_ptr<PcgPlan> plan_;
 };
 
 template <class M, class V>
@@ -246,8 +295,11 @@ void check_precision(const Backend& backend, Findings& findings) {
        {Case{33, Kind::none, 1}, Case{65, Kind::jacobi, 1}, Case{37, Kind::block_jacobi, 2},
         Case{64, Kind::block_jacobi, 3}, Case{90, Kind::block_jacobi, 5},
         Case{71, Kind::block_jacobi, 16}, Case{1300, Kind::jacobi, 1},
-        Case{1301, Kind::block_jacobi, 3}, Case{1030, Kind::none, 1}})
+        Case{1301, Kind::block_jacobi, 3}, Case{1030, Kind::none, 1}}) {
+    // Emulated devices make several blocks of a hundred rows already, and every launch takes its time.
+    if (is_emulated(backend) && (c.n > 100 || (sizeof(M) == 4 && c.n != 64))) continue;
     RunCheck<M, V>(backend, findings, c.n, c.kind, c.block_size).run();
+  }
 }
 
 void check_runs(const Backend& backend, Findings& findings) {
@@ -265,15 +317,20 @@ void check_tiny(const Backend& backend, Findings& findings) {
     const CsrMatrix<double> A = spd_matrix<double>(n);
     PcgState<double> state = started<double>(n, {});
     GuardedVector<double> b = state.r, product(n, Alignment::even);
-    PcgRun run{100, 1e-24, nullptr, -1};
-    const TestQueue queue(n, max_threads);
-    ops.pcg_run(queue, A.operand(), {}, state.vectors(), &state.scalars, &run);
+    const TestQueue queue(backend, n, max_threads), oracle(reference(), n, 1);
+    const auto operand = queue(A);
+    const auto plan = ops.pcg_plan != nullptr ? ops.pcg_plan(queue, operand) : nullptr;
+    PcgRun run;
+    run.max_iterations = 100;
+    run.rr_target = 1e-24;
+    run.plan = plan.get();
+    ops.pcg_run(queue, operand, {}, state.in(queue), queue(state.scalars), &run);
     queue.finish();
     findings.compare(
         unless(run.iterations <= n + 1 && state.scalars.rr <= 1e-24, "did not converge"),
         [&] { return "pcg_run, n = " + std::to_string(n); });
-    matrix_table<double, double>(find_backend("reference"))
-        .bcsr.spmv(queue, 1, A.operand(), state.x.data(), 0, product.data());
+    matrix_table<double, double>(reference())
+        .bcsr.spmv(oracle, 1, A.operand(), state.x.data(), 0, product.data());
     findings.compare(difference(product, b, [](index_t) { return 1e-11; }),
                      [&] { return "A x after pcg_run, n = " + std::to_string(n); });
   }

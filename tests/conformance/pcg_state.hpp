@@ -40,7 +40,9 @@ struct PcgState {
     p.fill(GuardedVector<V>::nan());
     s.fill(GuardedVector<V>::nan());
   }
-  PcgVectors<V> vectors() { return {x.data(), r.data(), z.data(), p.data(), q.data(), s.data()}; }
+  PcgVectors<V> in(const TestQueue& queue) {
+    return {queue(x), queue(r), queue(z), queue(p), queue(q), queue(s)};
+  }
   bool walls_intact() const {
     return x.walls_intact() && r.walls_intact() && z.walls_intact() && p.walls_intact() &&
            q.walls_intact() && s.walls_intact();
@@ -77,7 +79,9 @@ class TestPreconditioner {
     make_symmetric(n);
   }
 
-  PreconditionerOperand<V> operand() const { return {kind_, block_size_, inverse_.data()}; }
+  PreconditionerOperand<V> in(const TestQueue& queue) const {
+    return {kind_, block_size_, queue(inverse_)};
+  }
   int block_size() const { return block_size_; }
   std::string name() const {
     if (kind_ == PreconditionerKind::none) return "no preconditioner";

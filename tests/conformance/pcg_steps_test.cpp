@@ -37,16 +37,17 @@ template <class V>
 bool run(const Backend& backend, Step step, const TestPreconditioner<V>& M, int threads,
          PcgState<V>& state) {
   const index_t n = state.x.size();
-  const TestQueue queue(n, threads);
+  const TestQueue queue(backend, n, threads);
   const VectorOps<V>& ops = vector_ops<V>(backend);
-  const PcgVectors<V> vectors = state.vectors();
-  PcgScalars* scalars = &state.scalars;
+  const PreconditionerOperand<V> P = M.in(queue);
+  const PcgVectors<V> vectors = state.in(queue);
+  PcgScalars* scalars = queue(state.scalars);
   switch (step) {
-    case Step::start: ops.pcg_start(queue, n, M.operand(), vectors, scalars); break;
+    case Step::start: ops.pcg_start(queue, n, P, vectors, scalars); break;
     case Step::direction: ops.pcg_direction(queue, n, vectors, scalars); break;
-    case Step::update: ops.pcg_update(queue, n, M.operand(), vectors, scalars); break;
+    case Step::update: ops.pcg_update(queue, n, P, vectors, scalars); break;
     case Step::single_reduction_update:
-      ops.pcg_single_reduction_update(queue, n, M.operand(), vectors, scalars);
+      ops.pcg_single_reduction_update(queue, n, P, vectors, scalars);
       break;
   }
   queue.finish();
@@ -108,7 +109,7 @@ class StepCheck {
   /// The step from `before` gives what the reference gives, and again the same bits.
   void agrees_with_reference(const PcgState<V>& before, const std::string& what) {
     PcgState<V> actual = before, again = before, expected = before;
-    run(find_backend("reference"), step_, M_, 1, expected);
+    run(reference(), step_, M_, 1, expected);
     compare(unless(run(backend_, step_, M_, threads_, actual), "wrote outside a vector"), what);
     const StepTolerances<V> tolerances(before, expected, step_, M_);
     const auto at = [](const std::vector<double>& list) {
@@ -273,11 +274,12 @@ void check_precondition(const Backend& backend, Findings& findings) {
         for (const TestPreconditioner<V>& M : test_preconditioners<V>(n, alignment)) {
           GuardedVector<V> r(n, alignment), z(n, alignment), expected(n, alignment);
           r.randomize(2);
-          const TestQueue queue(n, threads);
-          vector_ops<V>(backend).precondition(queue, n, M.operand(), r.data(), z.data());
+          const TestQueue queue(backend, n, threads), oracle(reference(), n, 1);
+          const GuardedVector<V>& from = r;
+          vector_ops<V>(backend).precondition(queue, n, M.in(queue), queue(from), queue(z));
           queue.finish();
-          vector_ops<V>(find_backend("reference"))
-              .precondition(queue, n, M.operand(), r.data(), expected.data());
+          vector_ops<V>(reference())
+              .precondition(oracle, n, M.in(oracle), oracle(from), oracle(expected));
           std::vector<double> sizes;
           for (index_t i = 0; i < n; ++i) sizes.push_back(std::abs(double(r[i])));
           findings.compare(

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "conformance/guarded_vector.hpp"
+#include "conformance/test_queue.hpp"
 #include "support/catch.hpp"
+#include "support/tested_backends.hpp"
 #include "support/tolerance.hpp"
-
-#include <cnc/backend.hpp>
 
 #include <cstdio>
 #include <map>
@@ -53,12 +53,10 @@ using BackendTest = void (*)(const Backend&, Findings&);
 
 template <BackendTest test, std::size_t index>
 void run_on_backend() {
-  const Backend& backend = *backends()[index];
-  const Availability availability = backend.availability();
+  const Backend& backend = *tested_backends()[index];
+  const Availability availability = availability_of(backend);
   if (!availability.usable)
     CNC_SKIP((std::string(backend.name) + ": " + availability.detail).c_str());
-  if (backend.memory != MemorySpace::host)
-    CNC_SKIP("works in device memory, which these operands are not in");
   Findings findings;
   test(backend, findings);
   findings.print(backend.name);
@@ -67,19 +65,19 @@ void run_on_backend() {
 
 template <BackendTest test, std::size_t index>
 void register_on_backend(const char* what) {
-  if (index >= backends().size()) return;
-  const Backend& backend = *backends()[index];
+  if (index >= tested_backends().size()) return;
+  const Backend& backend = *tested_backends()[index];
   const std::string name = std::string(what) + " on " + backend.name +
                            (backend.memory == MemorySpace::device ? " (device)" : "");
   void (*run)() = run_on_backend<test, index>;
   REGISTER_TEST_CASE(run, name, "");
 }
 
-/// One test case per backend of the registry, so that one which cannot run here is seen as skipped.
+/// One test case per backend, so that one which cannot run here is seen as skipped.
 /// Catch2 takes functions without arguments: hence the index as a template argument.
 template <BackendTest test, std::size_t... index>
 bool register_on_backends(const char* what, std::index_sequence<index...>) {
-  if (backends().size() > sizeof...(index))
+  if (tested_backends().size() > sizeof...(index))
     throw std::logic_error("more backends than register_on_backends counts");
   (register_on_backend<test, index>(what), ...);
   return true;
@@ -103,27 +101,8 @@ void for_each_precision(const Body& body) {
   body(Precision<float, double>());
 }
 
-/// A queue for n rows whose scratch is as small as the contract allows, and walled.
-class TestQueue {
- public:
-  TestQueue(index_t n, int threads) : partials_(reduction_slots(n), Alignment::odd) {
-    queue_.execution_space = &exec_;
-    queue_.threads = threads;
-    queue_.least_work = 1;  // small as the matrices are, their work is shared out
-    queue_.partials = partials_.data();
-  }
-  TestQueue(const TestQueue&) = delete;
-  TestQueue& operator=(const TestQueue&) = delete;
-
-  operator const Queue&() const { return queue_; }
-  void finish() const { exec_.fence(); }
-  bool walls_intact() const { return partials_.walls_intact(); }
-
- private:
-  Kokkos::DefaultHostExecutionSpace exec_;
-  GuardedVector<double> partials_;
-  Queue queue_;
-};
+/// The oracle.
+inline const Backend& reference() { return find_backend("reference"); }
 
 inline constexpr int max_threads = 3;
 

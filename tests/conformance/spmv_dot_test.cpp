@@ -13,12 +13,13 @@ struct Result {
   bool stayed_inside = true;  ///< used no more scratch than there is
 };
 
-template <class M, class V, class Operand>
-Result<V> run(const Backend& backend, const Operand& A, const GuardedVector<V>& x, int threads) {
+template <class M, class V, class SparseMatrix>
+Result<V> run(const Backend& backend, const SparseMatrix& A, const GuardedVector<V>& x,
+              int threads) {
   Result<V> result{GuardedVector<V>(A.rows, Alignment::odd)};
-  const TestQueue queue(A.rows, threads);
-  matrix_ops(matrix_table<M, V>(backend), A)
-      .spmv_dot(queue, A, x.data(), result.y.data(), &result.dot);
+  const TestQueue queue(backend, A.rows, threads);
+  matrix_ops(matrix_table<M, V>(backend), A.operand())
+      .spmv_dot(queue, queue(A), queue(x), queue(result.y), queue(result.dot));
   queue.finish();
   result.stayed_inside = queue.walls_intact();
   return result;
@@ -47,31 +48,31 @@ template <class M, class V>
 void check_matrix(const Backend& backend, Findings& findings, const NamedMatrix<M>& matrix) {
   GuardedVector<V> x(matrix.A.cols, Alignment::odd);
   x.randomize(21);
-  const Result<V> expected = run<M>(find_backend("reference"), matrix.A.operand(), x, 1);
+  const Result<V> expected = run<M>(reference(), matrix.A, x, 1);
   const Tolerances<M, V> tolerances(matrix.A, x);
   const auto y_tolerance = [&](index_t row) { return tolerances.y[static_cast<std::size_t>(row)]; };
 
   int turn = 0;  // two and three threads by turns
-  const auto check = [&](const Layout<M>& layout, const auto& operand) {
+  const auto check = [&](const Layout<M>& layout, const auto& A) {
     const auto label = [&] {
       return "spmv_dot " + std::string(Precision<M, V>::name()) + " " + layout.name + ", " +
              matrix.name;
     };
-    const auto& ops = matrix_ops(matrix_table<M, V>(backend), operand);
+    const auto& ops = matrix_ops(matrix_table<M, V>(backend), A.operand());
     if (!findings.offered(ops.spmv_dot, "spmv_dot of " + layout.format)) return;
-    const Result<V> serial = run<M>(backend, operand, x, 1);
+    const Result<V> serial = run<M>(backend, A, x, 1);
     findings.compare(difference(serial.y, expected.y, y_tolerance), label);
     findings.compare(difference(serial.dot, expected.dot, tolerances.dot), label);
     findings.compare(unless(serial.stayed_inside, "used more scratch than there is"), label);
     for (const int threads : {1, 2 + turn++ % 2}) {
-      const Result<V> again = run<M>(backend, operand, x, threads);
+      const Result<V> again = run<M>(backend, A, x, threads);
       findings.compare(unless(again.y.same_bits(serial.y) && again.dot == serial.dot,
                               "other bits on another run or with more threads"),
                        label);
     }
   };
   for (const Layout<M>& layout : layouts(matrix.A, largest_block(matrix.A)))
-    std::visit([&](const auto& a) { check(layout, a.operand()); }, misaligned(layout.A));
+    std::visit([&](const auto& a) { check(layout, a); }, misaligned(layout.A));
 }
 
 void check_spmv_dot(const Backend& backend, Findings& findings) {

@@ -4,6 +4,8 @@
 #include "conformance/layouts.hpp"
 #include "conformance/per_backend.hpp"
 
+#include <cnc/error.hpp>
+
 namespace cnc::testing {
 namespace {
 
@@ -12,17 +14,21 @@ template <class M, class V, class SparseMatrix, class SkipRow>
 void check_product(const Backend& backend, Findings& findings, const std::string& name,
                    const CsrMatrix<M>& csr, const SparseMatrix& A, const GuardedVector<V>& x,
                    const SkipRow& skip_row) {
-  const auto operand = A.operand();
-  const auto spmv = matrix_ops(matrix_table<M, V>(backend), operand).spmv;
+  const auto spmv = matrix_ops(matrix_table<M, V>(backend), A.operand()).spmv;
   if (!findings.offered(spmv, std::string("spmv of ") + A.format_name())) return;
   GuardedVector<V> y(csr.rows, Alignment::even), expected(csr.rows, Alignment::even);
-  const auto reference = matrix_table<M, V>(find_backend("reference")).bcsr.spmv;
-  reference(TestQueue(csr.rows, 1), V(1), csr.operand(), x.data(), V(0), expected.data());
+  matrix_table<M, V>(reference())
+      .bcsr.spmv(TestQueue(reference(), csr.rows, 1), V(1), csr.operand(), x.data(), V(0),
+                 expected.data());
   const auto weights = row_weights(csr, x);
   for (int threads = 1; threads <= max_threads; ++threads) {
     y.fill(GuardedVector<V>::nan());
-    const TestQueue queue(csr.rows, threads);
-    spmv(queue, V(1), operand, x.data(), V(0), y.data());
+    const TestQueue queue(backend, csr.rows, threads);
+    try {
+      spmv(queue, V(1), queue(A), queue(x), V(0), queue(y));
+    } catch (const UnsupportedOperation&) {
+      return findings.not_offered("spmv of " + name);
+    }
     queue.finish();
     for (index_t i = 0; i < csr.rows; ++i)
       if (skip_row(i)) y[i] = expected[i];

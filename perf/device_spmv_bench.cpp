@@ -1,0 +1,101 @@
+// How fast is y := A x on a device in every backend, format and precision, beside other libraries?
+
+#include "harness/on_device.hpp"
+
+#include <cnc/spmv.hpp>
+
+namespace cnc::perf {
+namespace {
+
+constexpr std::uint64_t seed = 1;
+
+/// What all contestants of a group work on.
+template <class M, class V>
+struct Operands {
+  CsrMatrix<M, DeviceSpace> A;
+  Vector<V, DeviceSpace> x;
+  ExpectedProduct expected;
+};
+
+/// Checks the product once, then lines it up. What a backend does not offer is left out.
+template <class M, class V>
+void add_backend(const DeviceContext& ctx, const std::shared_ptr<const Matrix<M, DeviceSpace>>& A,
+                 const FormatSpec& format, bool automatic, const Operands<M, V>& operands,
+                 const BenchOptions& options, std::vector<Contestant>& contestants) {
+  const Backend& backend = ctx.backend();
+  Entry entry;
+  entry.peer = backend.yardstick;
+  entry.automatic = automatic && is_automatic(backend);
+  entry.backend = backend.name;
+  entry.format = format.text();
+  entry.contestant = backend.name + (" " + entry.format);
+  entry.cost = spmv_cost(*A, sizeof(V));
+  const auto y = zeroed<V, DeviceSpace>("y", static_cast<std::size_t>(operands.A.rows));
+  const auto product = [&ctx, A, x = operands.x, y] { spmv(ctx, V(1), *A, x, V(0), y); };
+  try {
+    product();
+  } catch (const UnsupportedOperation&) {
+    return;
+  }
+  ctx.fence();
+  entry.error = check_product(operands.expected, copy_to<HostSpace>(y), entry.contestant);
+  contestants.push_back({std::move(entry), repeat_enqueued(
+                                               product, [&ctx] { ctx.fence(); }, options.measure)});
+}
+
+template <class M, class V>
+void measure(const TestMatrix& matrix, const CsrMatrix<M>& A, const std::string& precision,
+             const BenchOptions& options, Record& record) {
+  tell(matrix.name + " " + precision);
+  const Operands<M, V> operands{copy_to<DeviceSpace>(A),
+                                copy_to<DeviceSpace>(random_vector<V>(A.cols, seed)),
+                                expected_product(A, seed)};
+  FormatsToTime formats = formats_to_time(matrix.structure, sizeof(M), MemorySpace::device);
+  formats.all.push_back({"bsell-unsorted", 1});
+  const auto contexts = device_contexts(options);
+  std::vector<Contestant> contestants;
+  double automatic_bytes = 0;
+  for (const FormatSpec& format : formats.all) {
+    const auto layout =
+        std::make_shared<const Matrix<M, DeviceSpace>>(device_layout(operands.A, format));
+    const bool automatic = format == formats.automatic;
+    if (automatic) automatic_bytes = spmv_cost(*layout, sizeof(V)).bytes;
+    for (const auto& ctx : contexts)
+      if (takes(ctx->backend(), format))
+        add_backend<M, V>(*ctx, layout, format, automatic, operands, options, contestants);
+  }
+  Group group{matrix.name, precision, double(A.rows), double(A.nonzeros), 0, false, {}};
+  group.out_of_cache = automatic_bytes > beyond_device_caches;
+  const double before = bandwidth_at(automatic_bytes, options, MemorySpace::device);
+  measure_group(std::move(contestants), options.measure, group);
+  group.bandwidth = std::max(before, bandwidth_at(automatic_bytes, options, MemorySpace::device));
+  record.groups.push_back(std::move(group));
+}
+
+void measure_matrix(const TestMatrix& matrix, const BenchOptions& options, Record& record) {
+  if (matrix.A.nonzeros == 0) return record.notes.push_back(matrix.name + " left out: empty");
+  if (options.wants("f64")) measure<double, double>(matrix, matrix.A, "f64", options, record);
+  if (!options.wants("f32") && !options.wants("f32/f64")) return;
+  const CsrMatrix<float> narrow = convert_values<float>(matrix.A);
+  if (options.wants("f32")) measure<float, float>(matrix, narrow, "f32", options, record);
+  if (options.wants("f32/f64")) measure<float, double>(matrix, narrow, "f32/f64", options, record);
+}
+
+void run(const BenchOptions& options, Record& record) {
+  for (const std::string& source : matrix_sources(options.matrices))
+    measure_matrix(load_matrix(source), options, record);
+}
+
+}  // namespace
+}  // namespace cnc::perf
+
+int main(int argc, char** argv) {
+  return cnc::perf::run_bench(
+      argc, argv,
+      {"device_spmv",
+       "time of y := A x on a device by backend, format and precision, beside other libraries",
+       true,
+       {},
+       cnc::perf::run,
+       cnc::MemorySpace::device});
+}

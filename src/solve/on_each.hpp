@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cnc/vector.hpp>
+
+#include "parallel.hpp"
+
+namespace cnc::detail {
+
+// Loops of the set-up, on the host with the threads of the library, which a serial Kokkos lacks, and on
+// a device as Kokkos kernels. Labels are short: Kokkos takes them as std::string.
+
+/// body(i) for i in [0, n), enqueued on exec.
+template <class Exec, class Body>
+void on_each(const Exec& exec, offset_t n, const Body& body) {
+  if constexpr (is_host_space<typename Exec::memory_space>)
+    parallel_for(n, body);
+  else
+    Kokkos::parallel_for("cnc::on_each",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<offset_t>>(exec, 0, n), body);
+}
+
+/// The sum of what body(i, sum) adds for i in [0, n). Waits.
+template <class Exec, class Body>
+offset_t sum_over(const Exec& exec, offset_t n, const Body& body) {
+  offset_t sum = 0;
+  if constexpr (is_host_space<typename Exec::memory_space>) {
+#pragma omp parallel for schedule(static) reduction(+ : sum) if (n > 2048)
+    for (offset_t i = 0; i < n; ++i) body(i, sum);
+  } else {
+    Kokkos::parallel_reduce("cnc::sum_over",
+                            Kokkos::RangePolicy<Exec, Kokkos::IndexType<offset_t>>(exec, 0, n),
+                            body, sum);
+  }
+  return sum;
+}
+
+}  // namespace cnc::detail

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cnc/backend.hpp>
+
+#include <vector>
+
+#ifdef CNC_TEST_GPU_HOST
+#include <support/gpu_host/backends.hpp>
+#endif
+
+namespace cnc::testing {
+
+/// What conformance tests: the backends of the library, and those that exist for tests alone.
+inline std::vector<const Backend*> tested_backends() {
+  std::vector<const Backend*> list(backends().begin(), backends().end());
+#ifdef CNC_TEST_GPU_HOST
+  for (const Backend* backend :
+       {&gpu_host_32_backend, &gpu_host_64_backend, &gpu_host_32_row_per_block_backend,
+        &gpu_host_32_row_per_wave_backend, &gpu_host_32_balanced_backend,
+        &gpu_host_64_row_per_block_backend, &gpu_host_64_row_per_wave_backend,
+        &gpu_host_64_balanced_backend})
+    list.push_back(backend);
+#endif
+  return list;
+}
+
+/// Backends that exist for tests alone emulate their hardware, a thousand times slower than it is. What
+/// costs much time takes a part of its cases with them.
+inline bool is_emulated(const Backend& backend) {
+  for (const Backend* own : backends())
+    if (own == &backend) return false;
+  return true;
+}
+
+}  // namespace cnc::testing
