@@ -104,16 +104,6 @@ struct BcsrRows {
     return sum;
   }
 
-  /// Few lanes per row read a line in several steps, so it has to stay in the first-level cache; many read it
-  /// at once.
-  template <class T>
-  CNC_GPU_DEVICE static T load_entry(const T* from) {
-    if constexpr (lanes <= 4)
-      return load_cached(from);
-    else
-      return load_once(from);
-  }
-
   /// The lane's entries of a CSR row.
   template <class X>
   CNC_GPU_DEVICE V add_entries(index_t unit, int first, int step, const X& x) const {
@@ -127,8 +117,9 @@ struct BcsrRows {
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u) {
         if (left <= u * step) continue;
-        column[u] = load_entry(A.columns + k + u * step);
-        value[u] = load_entry(A.values + k + u * step);
+        // Neighbouring lanes share lines over several steps, so these loads live from the first-level cache.
+        column[u] = load_cached(A.columns + k + u * step);
+        value[u] = load_cached(A.values + k + u * step);
       }
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
