@@ -107,7 +107,9 @@ TEMPLATE_TEST_CASE("set-up on a device equals the host's", "", float, double) {
   auto list = edge_matrices<T>();
   for (const char* problem : {"poisson2d:45x47", "wathen:9x8", "elasticity3d:3"})
     list.push_back({problem, convert_values<T>(generate_problem(problem))});
-  for (const auto& [name, A] : list) {
+  for (const auto& matrix : list) {
+    const auto& name = matrix.name;
+    const auto& A = matrix.A;  // a structured binding could not go into lambdas
     INFO(name);
     const auto D = copy_to<DeviceSpace>(A);
     const Structure host = analyze(A), device = analyze(D);

@@ -112,7 +112,9 @@ void check_update(SparseMatrix A, const Source& source) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("portable analysis equals the host's", "", float, double) {
-  for (const auto& [name, A] : matrices<TestType>()) {
+  for (const auto& matrix : matrices<TestType>()) {
+    const auto& name = matrix.name;
+    const auto& A = matrix.A;  // a structured binding could not go into lambdas
     INFO(name);
     const Structure host = analyze(A);
     const Structure other = portable::analyze<Exec>(A);
@@ -141,7 +143,9 @@ TEMPLATE_TEST_CASE("portable analysis equals the host's", "", float, double) {
 }
 
 TEMPLATE_TEST_CASE("portable layouts equal the host's", "", float, double) {
-  for (const auto& [name, A] : matrices<TestType>()) {
+  for (const auto& matrix : matrices<TestType>()) {
+    const auto& name = matrix.name;
+    const auto& A = matrix.A;  // a structured binding could not go into lambdas
     for (const int b : {1, 2, 3, 7, 16}) {
       INFO(name << ", blocks of " << b);
       CHECK(same_layout(portable::to_bcsr<Exec>(A, b), to_bcsr(A, b)));
@@ -162,7 +166,9 @@ TEMPLATE_TEST_CASE("portable layouts equal the host's", "", float, double) {
 }
 
 TEMPLATE_TEST_CASE("portable ways back to CSR equal the host's", "", float, double) {
-  for (const auto& [name, A] : matrices<TestType>()) {
+  for (const auto& matrix : matrices<TestType>()) {
+    const auto& name = matrix.name;
+    const auto& A = matrix.A;  // a structured binding could not go into lambdas
     INFO(name);
     for (const int b : {1, 2, 3, 7}) {
       const auto bcsr = to_bcsr(A, b);
@@ -181,7 +187,9 @@ TEMPLATE_TEST_CASE("portable ways back to CSR equal the host's", "", float, doub
 TEMPLATE_TEST_CASE("portable update_values equals the host's and allocates nothing", "", float,
                    double) {
   using Other = std::conditional_t<std::is_same_v<TestType, float>, double, float>;
-  for (const auto& [name, A] : matrices<TestType>()) {
+  for (const auto& matrix : matrices<TestType>()) {
+    const auto& name = matrix.name;
+    const auto& A = matrix.A;  // a structured binding could not go into lambdas
     INFO(name);
     const auto source = with_new_values(A);
     const auto other = convert_values<Other>(source);
@@ -346,7 +354,9 @@ TEMPLATE_TEST_CASE("portable preconditioners equal the host's", "", (std::pair<f
     portable::set_up_preconditioner<Exec>(A, kind, b, other);
     CHECK(other.inverse.data() == inverse);
   };
-  for (const auto& [name, A] : matrices<S>()) {
+  for (const auto& matrix : matrices<S>()) {
+    const auto& name = matrix.name;
+    const auto& A = matrix.A;  // a structured binding could not go into lambdas
     if (A.rows != A.cols) continue;
     INFO(name);
     check(A, PreconditionerKind::none, 1);
