@@ -147,7 +147,7 @@ class TestQueue {
   }
 
   Kokkos::DefaultHostExecutionSpace exec_;
-  bool on_device_;
+  [[maybe_unused]] bool on_device_;
   GuardedVector<double> partials_;
   std::uint32_t tickets_[ticket_slots] = {};
   Queue queue_;
