@@ -71,7 +71,8 @@ function(cnc_default_hip_architectures result)
   set(architectures "")
   foreach(architecture gfx90a gfx942 gfx1100)
     execute_process(
-      COMMAND "${CMAKE_COMMAND}" -E env HIP_PLATFORM=amd "${CNC_HIPCC}" -x hip
+      COMMAND "${CMAKE_COMMAND}" -E env HIP_PLATFORM=amd "TMPDIR=${PROJECT_BINARY_DIR}/CMakeFiles"
+        "${CNC_HIPCC}" -x hip
         --offload-arch=${architecture} -c "${source}" -o "${source}.o"
       RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
     if(NOT failed)
@@ -91,7 +92,7 @@ if(CNC_HIP_ON_CUDA)
   endif()
   set(CNC_HIP_WAVES 32)
 elseif(CNC_ENABLE_HIP)
-  set(CNC_HIP_WAVES 32 64)
+  set(CNC_HIP_WAVES 32 64)  # gfx10 and later; gfx9
   find_program(CNC_HIPCC hipcc HINTS ENV HIP_PATH ENV ROCM_PATH PATHS /opt/rocm PATH_SUFFIXES bin)
   find_library(CNC_HIP_LIBRARY amdhip64 HINTS ENV HIP_PATH ENV ROCM_PATH PATHS /opt/rocm)
   mark_as_advanced(CNC_HIPCC CNC_HIP_LIBRARY)

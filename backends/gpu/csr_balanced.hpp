@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cnc/error.hpp>
+
 #include <contract/operands.hpp>
 
 #include <gpu/spmv_kernel.hpp>

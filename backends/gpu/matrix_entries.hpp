@@ -1,8 +1,8 @@
 #pragma once
 
 #include <gpu/csr_balanced.hpp>
+#include <gpu/entries.hpp>
 #include <gpu/pcg_run.hpp>
-#include <gpu/table.hpp>
 
 // From an operation of the table to the launch of a kernel. Each line of a source that includes this instantiates
 // the entries of one format in one precision.

@@ -48,6 +48,14 @@ struct RunPlan final : PcgPlan {
         markers{Marker(device), Marker(device)} {}
 };
 
+/// Rows for which the resident kernel is compiled: not those of any block size, whose registers do not suffice.
+template <class Rows>
+inline constexpr bool has_resident_form = true;
+template <int wave, class M, class V>
+inline constexpr bool has_resident_form<BsellRows<wave, 0, M, V>> = false;
+template <int wave, class M, class V>
+inline constexpr bool has_resident_form<BcsrRows<wave, 0, wave, false, M, V>> = false;
+
 /// Iterations of one graph.
 inline constexpr index_t graph_iterations = 16;
 
@@ -124,7 +132,7 @@ struct PcgRunner {
   /// Runs in one launch, unless the form does not fit, or (not forced) would not pay.
   template <bool single_reduction, class Rows>
   bool resident(const Rows& rows, bool forced) {
-    if constexpr (tuning::resident_form<Rows>) {
+    if constexpr (has_resident_form<Rows>) {
       constexpr int threads = tuning::resident_threads;
       const auto kernel = pcg_resident_kernel<threads, wave, Rows, V, single_reduction>;
       if (!keeps_blocks_together(rows)) return false;

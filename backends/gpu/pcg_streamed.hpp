@@ -57,7 +57,6 @@ struct StreamedPcg {
   RunOutcome* outcome;
   bool single_reduction;
 
-  using Launch = PcgLaunch<wave, V>;
   int launches_per_iteration() const { return single_reduction ? 2 : 3; }
 
   void begin(const Queue& queue, const RunState& initial) const {
@@ -71,7 +70,7 @@ struct StreamedPcg {
         product(queue, v.z);
         update<SingleReductionStep<V>>(queue);
       } else {
-        Launch::direction_of_run(queue, n, v, scalars, run);
+        launch_direction(queue, n, v, scalars, run);
         product(queue, v.p);
         update<ClassicStep<V, false>>(queue);
       }
@@ -79,7 +78,7 @@ struct StreamedPcg {
   }
 
   void finish(const Queue& queue) const {
-    Grid grid = Launch::Vectors::grid(queue, n);
+    Grid grid = vector_grid(queue, n);
     grid.blocks = single_reduction ? 1 : std::max<index_t>(1, grid.blocks);
     launch("pcg_finish_run", queue, grid, pcg_finish_run_kernel<V>, n, v, !single_reduction,
            static_cast<const PcgScalars*>(scalars), static_cast<const RunState*>(run), outcome);
@@ -94,7 +93,7 @@ struct StreamedPcg {
   }
   template <class Step>
   void update(const Queue& queue) const {
-    Launch::template update<Step>("pcg_update", queue, n, M, v, scalars, run, outcome);
+    launch_update<wave, V, Step>("pcg_update", queue, n, M, v, scalars, run, outcome);
   }
 };
 

@@ -195,49 +195,50 @@ precondition_kernel(index_t n, PreconditionerOperand<V> M, const V* r, V* z) {
   if (i < n) z[i] = preconditioned(M, n, static_cast<index_t>(i), [&](index_t j) { return r[j]; });
 }
 
-/// The fused steps of VectorOps.
+template <int wave, class V, class Step>
+void launch_update(const char* operation, const Queue& queue, index_t n,
+                   const PreconditionerOperand<V>& M, const PcgVectors<V>& v, PcgScalars* scalars,
+                   RunState* run = nullptr, RunOutcome* outcome = nullptr) {
+  launch(operation, queue, reducing_grid(queue, n, 2), pcg_update_kernel<wave, V, Step>, n, M, v,
+         scalars, run, outcome, grid_scratch(queue));
+}
+
+template <class V>
+void launch_direction(const Queue& queue, index_t n, const PcgVectors<V>& v, PcgScalars* scalars,
+                      const RunState* run = nullptr) {
+  Grid grid = vector_grid(queue, n);
+  grid.blocks = std::max<index_t>(1, grid.blocks);  // beta is due even without rows
+  launch("pcg_direction", queue, grid, pcg_direction_kernel<V>, n, v, scalars, run);
+}
+
 template <int wave, class V>
-struct PcgLaunch {
-  using Vectors = VectorLaunch<wave, V>;
-
-  template <class Step>
-  static void update(const char* operation, const Queue& queue, index_t n,
-                     const PreconditionerOperand<V>& M, const PcgVectors<V>& v, PcgScalars* scalars,
-                     RunState* run = nullptr, RunOutcome* outcome = nullptr) {
-    const Grid tiles = Vectors::grid(queue, n);
-    launch(operation, queue,
-           {reducing_blocks(queue, tiles.blocks, tiles.threads, 2), tiles.threads},
-           pcg_update_kernel<wave, V, Step>, n, M, v, scalars, run, outcome, grid_scratch(queue));
-  }
-
-  static void start(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
-                    const PcgVectors<V>& v, PcgScalars* scalars) {
-    update<StartStep<V>>("pcg_start", queue, n, M, v, scalars);
-  }
-  static void direction(const Queue& queue, index_t n, const PcgVectors<V>& v,
-                        PcgScalars* scalars) {
-    direction_of_run(queue, n, v, scalars, nullptr);
-  }
-  static void direction_of_run(const Queue& queue, index_t n, const PcgVectors<V>& v,
-                               PcgScalars* scalars, const RunState* run) {
-    Grid grid = Vectors::grid(queue, n);
-    grid.blocks = std::max<index_t>(1, grid.blocks);  // beta is due even without rows
-    launch("pcg_direction", queue, grid, pcg_direction_kernel<V>, n, v, scalars, run);
-  }
-  static void classic(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
-                      const PcgVectors<V>& v, PcgScalars* scalars) {
-    update<ClassicStep<V, true>>("pcg_update", queue, n, M, v, scalars);
-  }
-  static void single_reduction(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
-                               const PcgVectors<V>& v, PcgScalars* scalars) {
-    update<SingleReductionStep<V>>("pcg_single_reduction_update", queue, n, M, v, scalars);
-  }
-  static void precondition(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
-                           const V* r, V* z) {
-    const int threads = Vectors::threads(queue);
-    launch("precondition", queue, {ceil_div(n, threads), threads}, precondition_kernel<V>, n, M, r,
-           z);
-  }
-};
+void VectorEntries<wave, V>::precondition(const Queue& queue, index_t n, const Preconditioner& M,
+                                          const V* r, V* z) {
+  const int threads = vector_threads(queue);
+  launch("precondition", queue, {ceil_div(n, threads), threads}, precondition_kernel<V>, n, M, r,
+         z);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::start(const Queue& queue, index_t n, const Preconditioner& M,
+                                   const Vectors& v, PcgScalars* scalars) {
+  launch_update<wave, V, StartStep<V>>("pcg_start", queue, n, M, v, scalars);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::direction(const Queue& queue, index_t n, const Vectors& v,
+                                       PcgScalars* scalars) {
+  launch_direction(queue, n, v, scalars);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::classic(const Queue& queue, index_t n, const Preconditioner& M,
+                                     const Vectors& v, PcgScalars* scalars) {
+  launch_update<wave, V, ClassicStep<V, true>>("pcg_update", queue, n, M, v, scalars);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::single_reduction(const Queue& queue, index_t n,
+                                              const Preconditioner& M, const Vectors& v,
+                                              PcgScalars* scalars) {
+  launch_update<wave, V, SingleReductionStep<V>>("pcg_single_reduction_update", queue, n, M, v,
+                                                 scalars);
+}
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

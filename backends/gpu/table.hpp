@@ -2,75 +2,31 @@
 
 #include <contract/backend.hpp>
 
-#include <gpu/pcg_update.hpp>
+#include <gpu/entries.hpp>
+#include <gpu/runtime.hpp>
 
-// The operation tables of a GPU backend. What works on matrices is only declared here: gpu/matrix_entries.hpp
-// defines it, and a target instantiates it in one source per format and precision, so that they compile side by
-// side.
+// The operation tables of a GPU backend, for devices whose waves have any of the given widths.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-/// How rows of CSR and BCSR are dealt out to threads.
-enum class RowMapping {
-  automatic,      ///< lanes per row by the mean row length; one wave per block row
-  row_per_wave,   ///< Verschoor & Jalba 2012, section 4: one warp per block row
-  row_per_block,  ///< the same: one thread block per block row
-  balanced,       ///< Dehnavi et al. 2010: equal numbers of nonzeros per thread block (CSR only)
+template <int... waves>
+struct Waves {};
+
+/// The entry for the queue's device, of entries compiled for these waves: with more than one of them, every call
+/// asks for the device's facts, which costs a look into a table.
+template <class Waves, auto... entries>
+struct EntryByWave;
+template <int wave, auto entry>
+struct EntryByWave<Waves<wave>, entry> {
+  static constexpr auto call = entry;
 };
-
-/// Everything for one format.
-template <int wave, class Operand, class V>
-struct MatrixEntries {
-  static void spmv(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y);
-  static void spmv_dot(const Queue&, const Operand& A, const V* x, V* y, double* result);
-  static void pcg_run(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
-                      const PcgVectors<V>& v, PcgScalars* scalars, PcgRun* run);
-  static std::unique_ptr<PcgPlan> pcg_plan(const Queue&, const Operand& A);
+template <int wave, int other_wave, class Result, class... Arguments,
+          Result (*entry)(const Queue&, Arguments...), Result (*other)(const Queue&, Arguments...)>
+struct EntryByWave<Waves<wave, other_wave>, entry, other> {
+  static Result call(const Queue& queue, Arguments... arguments) {
+    return (device_facts(queue.device).wave == wave ? entry : other)(queue, arguments...);
+  }
 };
-
-/// Products with one mapping, to compare with.
-template <int wave, RowMapping mapping, class M, class V>
-struct MappingEntries {
-  static void spmv(const Queue&, V alpha, const BcsrOperand<M>& A, const V* x, V beta, V* y);
-};
-
-template <int wave, class V>
-constexpr VectorOps<V> vector_table() {
-  using Vectors = VectorLaunch<wave, V>;
-  using Steps = PcgLaunch<wave, V>;
-  return {.axpy = Vectors::axpy,
-          .axpby = Vectors::axpby,
-          .scal = Vectors::scal,
-          .multiply = Vectors::multiply,
-          .dot = Vectors::dot,
-          .nrm2 = Vectors::nrm2,
-          .precondition = Steps::precondition,
-          .pcg_start = Steps::start,
-          .pcg_direction = Steps::direction,
-          .pcg_update = Steps::classic,
-          .pcg_single_reduction_update = Steps::single_reduction};
-}
-
-template <int wave, class Operand, class V>
-constexpr MatrixOps<Operand, V> matrix_ops_of() {
-  using Entries = MatrixEntries<wave, Operand, V>;
-  return {.spmv = Entries::spmv,
-          .spmv_dot = Entries::spmv_dot,
-          .pcg_run = Entries::pcg_run,
-          .pcg_plan = Entries::pcg_plan};
-}
-
-template <int wave, class M, class V>
-constexpr MatrixTable<M, V> matrix_table_of() {
-  return {.bcsr = matrix_ops_of<wave, BcsrOperand<M>, V>(),
-          .bsell = matrix_ops_of<wave, BsellOperand<M>, V>(),
-          .dia = matrix_ops_of<wave, DiaOperand<M>, V>()};
-}
-
-template <int wave, RowMapping mapping, class M, class V>
-constexpr MatrixTable<M, V> mapping_table() {
-  return {.bcsr = {.spmv = MappingEntries<wave, mapping, M, V>::spmv}};
-}
 
 /// What a target says about a backend.
 struct BackendText {
@@ -81,34 +37,59 @@ struct BackendText {
   double (*free_bytes)(int device);
 };
 
-template <int wave>
-constexpr Backend backend_table(const BackendText& text) {
-  return {.name = text.name,
-          .description = text.description,
-          .memory = text.memory,
-          .availability = text.availability,
-          .free_bytes = text.free_bytes,
-          .vector_f32 = vector_table<wave, float>(),
-          .vector_f64 = vector_table<wave, double>(),
-          .matrix_f32 = matrix_table_of<wave, float, float>(),
-          .matrix_f64 = matrix_table_of<wave, double, double>(),
-          .matrix_f32_f64 = matrix_table_of<wave, float, double>()};
-}
+template <int... waves>
+struct Tables {
+  template <auto... entries>
+  static constexpr auto by_wave = EntryByWave<Waves<waves...>, entries...>::call;
 
-/// A variant: products with one mapping, beside the plain vector operations.
-template <int wave, RowMapping mapping>
-constexpr Backend mapping_backend_table(const BackendText& text) {
-  return {.name = text.name,
-          .description = text.description,
-          .memory = text.memory,
-          .variant = true,
-          .availability = text.availability,
-          .free_bytes = text.free_bytes,
-          .vector_f32 = vector_table<wave, float>(),
-          .vector_f64 = vector_table<wave, double>(),
-          .matrix_f32 = mapping_table<wave, mapping, float, float>(),
-          .matrix_f64 = mapping_table<wave, mapping, double, double>(),
-          .matrix_f32_f64 = mapping_table<wave, mapping, float, double>()};
-}
+  template <class V>
+  static constexpr VectorOps<V> vectors() {
+    return {.axpy = by_wave<VectorEntries<waves, V>::axpy...>,
+            .axpby = by_wave<VectorEntries<waves, V>::axpby...>,
+            .scal = by_wave<VectorEntries<waves, V>::scal...>,
+            .multiply = by_wave<VectorEntries<waves, V>::multiply...>,
+            .dot = by_wave<VectorEntries<waves, V>::dot...>,
+            .nrm2 = by_wave<VectorEntries<waves, V>::nrm2...>,
+            .precondition = by_wave<VectorEntries<waves, V>::precondition...>,
+            .pcg_start = by_wave<VectorEntries<waves, V>::start...>,
+            .pcg_direction = by_wave<VectorEntries<waves, V>::direction...>,
+            .pcg_update = by_wave<VectorEntries<waves, V>::classic...>,
+            .pcg_single_reduction_update = by_wave<VectorEntries<waves, V>::single_reduction...>};
+  }
+
+  template <class Operand, class V>
+  static constexpr MatrixOps<Operand, V> matrix_ops() {
+    return {.spmv = by_wave<MatrixEntries<waves, Operand, V>::spmv...>,
+            .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
+            .pcg_run = by_wave<MatrixEntries<waves, Operand, V>::pcg_run...>,
+            .pcg_plan = by_wave<MatrixEntries<waves, Operand, V>::pcg_plan...>};
+  }
+
+  template <RowMapping mapping, class M, class V>
+  static constexpr MatrixTable<M, V> matrix() {
+    if constexpr (mapping == RowMapping::automatic)
+      return {.bcsr = matrix_ops<BcsrOperand<M>, V>(),
+              .bsell = matrix_ops<BsellOperand<M>, V>(),
+              .dia = matrix_ops<DiaOperand<M>, V>()};
+    else
+      return {.bcsr = {.spmv = by_wave<MappingEntries<waves, mapping, M, V>::spmv...>}};
+  }
+
+  /// The whole backend, or (with a mapping) a variant: products with that mapping, beside the vector operations.
+  template <RowMapping mapping = RowMapping::automatic>
+  static constexpr Backend backend(const BackendText& text) {
+    return {.name = text.name,
+            .description = text.description,
+            .memory = text.memory,
+            .variant = mapping != RowMapping::automatic,
+            .availability = text.availability,
+            .free_bytes = text.free_bytes,
+            .vector_f32 = vectors<float>(),
+            .vector_f64 = vectors<double>(),
+            .matrix_f32 = matrix<mapping, float, float>(),
+            .matrix_f64 = matrix<mapping, double, double>(),
+            .matrix_f32_f64 = matrix<mapping, float, double>()};
+  }
+};
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

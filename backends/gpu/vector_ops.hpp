@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gpu/entries.hpp>
 #include <gpu/spmv_kernel.hpp>
 
 #include <target/tuning.hpp>
@@ -27,10 +28,6 @@ CNC_GPU_DEVICE void for_tile(index_t tile, index_t n, const Load& load, const St
   for (int k = 0; k < entries_together; ++k)
     if (begin + k * block_threads() < n)
       store(k, static_cast<index_t>(begin + k * block_threads()));
-}
-
-inline index_t vector_tiles(index_t n, int threads) {
-  return ceil_div(n, threads * entries_together);
 }
 
 template <class V>
@@ -84,43 +81,48 @@ dot_kernel(index_t n, const V* x, const V* y, bool root, GridScratch scratch, do
     *result = root ? std::sqrt(sum[0]) : sum[0];
 }
 
-/// The entries of VectorOps that are no part of an iteration.
+inline int vector_threads(const Queue& queue) {
+  return chosen_threads(queue, tuning::vector_threads, max_vector_threads);
+}
+/// Threads for all entries of a vector.
+inline Grid vector_grid(const Queue& queue, index_t n) {
+  const int threads = vector_threads(queue);
+  return {ceil_div(n, threads * entries_together), threads};
+}
+/// The same for kernels whose blocks leave `sums` partial sums each.
+inline Grid reducing_grid(const Queue& queue, index_t n, int sums) {
+  Grid grid = vector_grid(queue, n);
+  grid.blocks = reducing_blocks(queue, grid.blocks, grid.threads, sums);
+  return grid;
+}
+
 template <int wave, class V>
-struct VectorLaunch {
-  static int threads(const Queue& queue) {
-    return chosen_threads(queue, tuning::vector_threads, max_vector_threads);
-  }
-  static Grid grid(const Queue& queue, index_t n) {
-    return {vector_tiles(n, threads(queue)), threads(queue)};
-  }
-
-  static void axpby(const Queue& queue, index_t n, V alpha, const V* x, V beta, V* y) {
-    launch("axpby", queue, grid(queue, n), axpby_kernel<V>, n, alpha, x, beta, y);
-  }
-  static void axpy(const Queue& queue, index_t n, V alpha, const V* x, V* y) {
-    axpby(queue, n, alpha, x, V(1), y);
-  }
-  static void scal(const Queue& queue, index_t n, V alpha, V* x) {
-    launch("scal", queue, grid(queue, n), scal_kernel<V>, n, alpha, x);
-  }
-  static void multiply(const Queue& queue, index_t n, const V* x, const V* y, V* z) {
-    launch("multiply", queue, grid(queue, n), multiply_kernel<V>, n, x, y, z);
-  }
-  static void dot(const Queue& queue, index_t n, const V* x, const V* y, double* result) {
-    reduce("dot", queue, n, x, y, false, result);
-  }
-  static void nrm2(const Queue& queue, index_t n, const V* x, double* result) {
-    reduce("nrm2", queue, n, x, x, true, result);
-  }
-
- private:
-  static void reduce(const char* operation, const Queue& queue, index_t n, const V* x, const V* y,
-                     bool root, double* result) {
-    const Grid tiles = grid(queue, n);
-    launch(operation, queue,
-           {reducing_blocks(queue, tiles.blocks, tiles.threads, 1), tiles.threads},
-           dot_kernel<wave, V>, n, x, y, root, grid_scratch(queue), result);
-  }
-};
+void VectorEntries<wave, V>::axpby(const Queue& queue, index_t n, V alpha, const V* x, V beta,
+                                   V* y) {
+  launch("axpby", queue, vector_grid(queue, n), axpby_kernel<V>, n, alpha, x, beta, y);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::axpy(const Queue& queue, index_t n, V alpha, const V* x, V* y) {
+  axpby(queue, n, alpha, x, V(1), y);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::scal(const Queue& queue, index_t n, V alpha, V* x) {
+  launch("scal", queue, vector_grid(queue, n), scal_kernel<V>, n, alpha, x);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::multiply(const Queue& queue, index_t n, const V* x, const V* y, V* z) {
+  launch("multiply", queue, vector_grid(queue, n), multiply_kernel<V>, n, x, y, z);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::dot(const Queue& queue, index_t n, const V* x, const V* y,
+                                 double* result) {
+  launch("dot", queue, reducing_grid(queue, n, 1), dot_kernel<wave, V>, n, x, y, false,
+         grid_scratch(queue), result);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::nrm2(const Queue& queue, index_t n, const V* x, double* result) {
+  launch("nrm2", queue, reducing_grid(queue, n, 1), dot_kernel<wave, V>, n, x, x, true,
+         grid_scratch(queue), result);
+}
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

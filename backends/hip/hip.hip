@@ -1,7 +1,6 @@
 #include "hip/hip.hpp"
 
-#include "hip/availability.hpp"
-#include "hip/by_wave.hpp"
+#include <gpu/table.hpp>
 
 // The table is for the host. In the compiler's pass over device code a constant belongs to the device, and
 // this one would ask there for host functions.
@@ -11,24 +10,23 @@ namespace cnc {
 namespace {
 
 using gpu::RowMapping;
+using Tables = gpu::Tables<CNC_HIP_WAVES>;
 
 constexpr gpu::BackendText text(const char* name, const char* description) {
-  return {name, description, MemorySpace::device, hip::availability, hip::free_bytes};
+  return {name, description, MemorySpace::device, gpu::availability, gpu::free_bytes};
 }
 
 }  // namespace
 
-constexpr Backend hip_backend = gpu::backend_table_by_wave(text("hip", "hand-written HIP kernels"));
+constexpr Backend hip_backend = Tables::backend(text("hip", "hand-written HIP kernels"));
 
-constexpr Backend hip_row_per_block_backend =
-    gpu::mapping_backend_table_by_wave<RowMapping::row_per_block>(
-        text("hip-row-per-block", "one thread block per block row (Verschoor & Jalba 2012)"));
+constexpr Backend hip_row_per_block_backend = Tables::backend<RowMapping::row_per_block>(
+    text("hip-row-per-block", "one thread block per block row (Verschoor & Jalba 2012)"));
 
-constexpr Backend hip_row_per_wave_backend =
-    gpu::mapping_backend_table_by_wave<RowMapping::row_per_wave>(
-        text("hip-row-per-wave", "one wave per block row (Verschoor & Jalba 2012)"));
+constexpr Backend hip_row_per_wave_backend = Tables::backend<RowMapping::row_per_wave>(
+    text("hip-row-per-wave", "one wave per block row (Verschoor & Jalba 2012)"));
 
-constexpr Backend hip_balanced_backend = gpu::mapping_backend_table_by_wave<RowMapping::balanced>(
+constexpr Backend hip_balanced_backend = Tables::backend<RowMapping::balanced>(
     text("hip-balanced", "equal numbers of nonzeros per thread block (Dehnavi et al. 2010)"));
 
 }  // namespace cnc

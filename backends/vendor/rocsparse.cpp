@@ -1,6 +1,6 @@
 #include "vendor/rocsparse.hpp"
 
-#include "hip/availability.hpp"
+#include "hip/hip.hpp"
 
 #include <cnc/error.hpp>
 
@@ -156,7 +156,7 @@ void spmv(const Queue& queue, V alpha, const BcsrOperand<V>& A, const V* x, V be
 }
 
 Availability availability() {
-  const Availability device = hip::availability();
+  const Availability device = hip_backend.availability();
   if (!device.usable) return device;
   const std::string version =
       std::to_string(ROCSPARSE_VERSION_MAJOR) + "." + std::to_string(ROCSPARSE_VERSION_MINOR);

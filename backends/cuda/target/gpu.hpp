@@ -22,9 +22,6 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-/// Waves have 32 lanes on every NVIDIA GPU.
-inline constexpr int native_wave = 32;
-
 CNC_GPU_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
 CNC_GPU_DEVICE int block_threads() { return static_cast<int>(blockDim.x); }
 CNC_GPU_DEVICE index_t block_index() { return static_cast<index_t>(blockIdx.x); }

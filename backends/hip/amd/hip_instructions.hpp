@@ -11,9 +11,6 @@
 
 namespace cnc::gpu::inline hip_target {
 
-/// Lanes of the widest wave that kernels are compiled for. Waves have 64 lanes on gfx9 and 32 on gfx10 and later.
-inline constexpr int widest_wave = 64;
-
 /// Second argument of __launch_bounds__, here the waves that each of the four SIMDs of a processor holds. Counted
 /// in waves of 64, which asks no more of a device with narrower waves than it can hold.
 constexpr int hip_launch_bound(int, int resident) {

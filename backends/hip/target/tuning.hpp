@@ -1,22 +1,13 @@
 #pragma once
 
-#include <gpu/rows.hpp>
-
-#include <contract/operands.hpp>
+#include <target/gpu.hpp>
 
 #include <cstddef>
 
 // Launch policies for AMD GPUs, from what is documented of them: a processor (compute unit) has four SIMDs, 64 KB of
 // shared memory, a first-level cache of 16 KB (32 KB on gfx942) and room for 2048 threads. Nothing has been measured.
 
-namespace cnc::gpu::inline CNC_GPU_TARGET {
-
-template <int wave, int static_block, class M, class V>
-struct BsellRows;
-template <int wave, int static_block, int lanes, bool row_per_block, class M, class V>
-struct BcsrRows;
-
-namespace tuning {
+namespace cnc::gpu::inline CNC_GPU_TARGET::tuning {
 
 inline constexpr int vector_threads = 256;         ///< a wave of 64 for each SIMD; not measured
 inline constexpr int csr_threads = 256;            ///< the same; not measured
@@ -49,13 +40,4 @@ constexpr double resident_rows_per_processor(std::size_t value_bytes) {
 }
 inline constexpr double resident_cache_share = 1;
 
-/// Row objects for which the resident kernel is compiled.
-template <class Rows>
-inline constexpr bool resident_form = true;
-template <int wave, class M, class V>
-inline constexpr bool resident_form<BsellRows<wave, 0, M, V>> = false;
-template <int wave, class M, class V>
-inline constexpr bool resident_form<BcsrRows<wave, 0, wave, false, M, V>> = false;
-
-}  // namespace tuning
-}  // namespace cnc::gpu::inline CNC_GPU_TARGET
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET::tuning

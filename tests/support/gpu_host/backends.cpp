@@ -7,17 +7,20 @@ namespace {
 
 using gpu::RowMapping;
 
-Availability availability() { return {true, "every lane a fiber"}; }
-
 constexpr gpu::BackendText text(const char* name) {
-  return {name, "GPU kernels on the host, for tests", MemorySpace::host, availability, nullptr};
+  return {name, "GPU kernels on the host, for tests", MemorySpace::host, gpu::availability,
+          nullptr};
 }
 
 template <int wave>
 constexpr Backend whole(const char* name) {
-  Backend backend = gpu::backend_table<wave>(text(name));
+  Backend backend = gpu::Tables<wave>::backend(text(name));
   backend.variant = true;  // never chosen by `auto`
   return backend;
+}
+template <int wave, RowMapping mapping>
+constexpr Backend variant(const char* name) {
+  return gpu::Tables<wave>::template backend<mapping>(text(name));
 }
 
 }  // namespace
@@ -26,16 +29,16 @@ constexpr Backend gpu_host_32_backend = whole<32>("gpu-host-32");
 constexpr Backend gpu_host_64_backend = whole<64>("gpu-host-64");
 
 constexpr Backend gpu_host_32_row_per_block_backend =
-    gpu::mapping_backend_table<32, RowMapping::row_per_block>(text("gpu-host-32-row-per-block"));
+    variant<32, RowMapping::row_per_block>("gpu-host-32-row-per-block");
 constexpr Backend gpu_host_32_row_per_wave_backend =
-    gpu::mapping_backend_table<32, RowMapping::row_per_wave>(text("gpu-host-32-row-per-wave"));
+    variant<32, RowMapping::row_per_wave>("gpu-host-32-row-per-wave");
 constexpr Backend gpu_host_32_balanced_backend =
-    gpu::mapping_backend_table<32, RowMapping::balanced>(text("gpu-host-32-balanced"));
+    variant<32, RowMapping::balanced>("gpu-host-32-balanced");
 constexpr Backend gpu_host_64_row_per_block_backend =
-    gpu::mapping_backend_table<64, RowMapping::row_per_block>(text("gpu-host-64-row-per-block"));
+    variant<64, RowMapping::row_per_block>("gpu-host-64-row-per-block");
 constexpr Backend gpu_host_64_row_per_wave_backend =
-    gpu::mapping_backend_table<64, RowMapping::row_per_wave>(text("gpu-host-64-row-per-wave"));
+    variant<64, RowMapping::row_per_wave>("gpu-host-64-row-per-wave");
 constexpr Backend gpu_host_64_balanced_backend =
-    gpu::mapping_backend_table<64, RowMapping::balanced>(text("gpu-host-64-balanced"));
+    variant<64, RowMapping::balanced>("gpu-host-64-balanced");
 
 }  // namespace cnc

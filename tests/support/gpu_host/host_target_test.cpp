@@ -3,6 +3,8 @@
 
 #include "support/catch.hpp"
 
+#include <cnc/error.hpp>
+
 #include <target/launch.hpp>
 
 #include <sys/wait.h>

@@ -1,5 +1,7 @@
 #include "support/gpu_host/resident_threads.hpp"
 
+#include <cnc/error.hpp>
+
 #include <target/launch.hpp>
 
 #include <cstdint>
@@ -8,6 +10,7 @@
 #include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cnc::gpu::inline host {
 
@@ -15,11 +18,11 @@ namespace {
 
 constexpr DeviceFacts facts = {.processors = 3,
                                .shared_bytes = machine::max_shared_bytes,
-                               .cache_bytes = std::size_t(1) << 20,
-                               .architecture = 0};
+                               .cache_bytes = std::size_t(1) << 20};
 
+using Steps = std::vector<std::function<void()>>;
 /// The graph that this OS thread is recording; its address is the stream of the recording queue.
-thread_local Graph::Steps* recording = nullptr;
+thread_local Steps* recording = nullptr;
 
 [[noreturn]] void refuse(const char* operation, const std::string& reason) {
   throw DeviceError(operation, "gpu-host", reason);
@@ -83,6 +86,8 @@ void free_allocated(void* data) { ::operator delete (data, std::align_val_t{256}
 
 }  // namespace
 
+Availability availability() { return {true, "every lane a fiber"}; }
+double free_bytes(int) { return 0; }
 const DeviceFacts& device_facts(int) { return facts; }
 
 index_t machine::resident_blocks(int threads, std::size_t shared_bytes) {
@@ -114,26 +119,37 @@ void synchronize(const Queue& queue) {
     refuse("synchronize", "the stream is being recorded");
 }
 
-DeviceBuffer::DeviceBuffer(int, std::size_t bytes) : data_(allocate(bytes, 0xcd)) {}
+/// Every byte is 0xCD at first, so that nobody takes it for zero.
+DeviceBuffer::DeviceBuffer(int, std::size_t bytes) { data_ = allocate(bytes, 0xcd); }
 DeviceBuffer::~DeviceBuffer() { free_allocated(data_); }
-PinnedBuffer::PinnedBuffer(int, std::size_t bytes) : data_(allocate(bytes, 0)) {}
+PinnedBuffer::PinnedBuffer(int, std::size_t bytes) { data_ = allocate(bytes, 0); }
 PinnedBuffer::~PinnedBuffer() { free_allocated(data_); }
 
-Graph::Graph(const Queue& queue, const std::function<void(const Queue&)>& record) {
+struct Graph::Steps : std::vector<std::function<void()>> {};
+
+Graph::Graph(const Queue& queue, const std::function<void(const Queue&)>& record)
+    : steps_(std::make_unique<Steps>()) {
   struct Recording {
-    Steps* before;
-    explicit Recording(Steps* steps) : before(std::exchange(recording, steps)) {}
+    host::Steps* before;
+    explicit Recording(host::Steps* steps) : before(std::exchange(recording, steps)) {}
     ~Recording() { recording = before; }
-  } const scope(&steps_);
+  } const scope(steps_.get());
   Queue recorder = queue;
-  recorder.stream = &steps_;
+  recorder.stream = recording;
   record(recorder);
 }
-
+Graph::~Graph() = default;
 void Graph::replay(const Queue& queue) const {
   enqueue_step(queue, [this] {
-    for (const auto& step : steps_) step();
+    for (const auto& step : *steps_) step();
   });
 }
+
+/// Nothing is ever left to wait for.
+struct Marker::Event {};
+Marker::Marker(int) {}
+Marker::~Marker() = default;
+void Marker::record(const Queue&) {}
+void Marker::wait() const {}
 
 }  // namespace cnc::gpu::inline host

@@ -8,7 +8,7 @@
 #define hipError_t cudaError_t
 #define hipSuccess cudaSuccess
 #define hipErrorNoDevice cudaErrorNoDevice
-#define hipErrorOutOfMemory cudaErrorMemoryAllocation
+#define hipErrorMemoryAllocation cudaErrorMemoryAllocation
 #define hipGetErrorName cudaGetErrorName
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError

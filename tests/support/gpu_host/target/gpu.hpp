@@ -20,12 +20,8 @@
 #define CNC_GPU_SHARED static thread_local
 /// Unrolling is a matter of speed.
 #define CNC_GPU_UNROLL
-#define CNC_GPU_UNROLL
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
-
-/// What a kernel takes that does not say: 64 is asked for by name.
-inline constexpr int native_wave = 32;
 
 CNC_GPU_DEVICE int thread_index() { return machine::Processor::current().lane(); }
 CNC_GPU_DEVICE int block_threads() { return machine::Processor::current().task().threads; }

@@ -1,21 +1,12 @@
 #pragma once
 
-#include <gpu/rows.hpp>
-
-#include <contract/operands.hpp>
+#include <target/gpu.hpp>
 
 #include <cstddef>
 
 // Launch policies for the host: small blocks, so that a few hundred rows already make several of them.
 
-namespace cnc::gpu::inline CNC_GPU_TARGET {
-
-template <int wave, int static_block, class M, class V>
-struct BsellRows;
-template <int wave, int static_block, int lanes, bool row_per_block, class M, class V>
-struct BcsrRows;
-
-namespace tuning {
+namespace cnc::gpu::inline CNC_GPU_TARGET::tuning {
 
 inline constexpr int vector_threads = 64;
 inline constexpr int csr_threads = 64;
@@ -44,13 +35,4 @@ constexpr double resident_rows_per_processor(std::size_t value_bytes) {
 }
 inline constexpr double resident_cache_share = 1.25;
 
-/// Row objects for which the resident kernel is compiled.
-template <class Rows>
-inline constexpr bool resident_form = true;
-template <int wave, class M, class V>
-inline constexpr bool resident_form<BsellRows<wave, 0, M, V>> = false;
-template <int wave, class M, class V>
-inline constexpr bool resident_form<BcsrRows<wave, 0, wave, false, M, V>> = false;
-
-}  // namespace tuning
-}  // namespace cnc::gpu::inline CNC_GPU_TARGET
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET::tuning

@@ -1,5 +1,0 @@
-#include <gpu/matrix_entries.hpp>
-
-namespace cnc::gpu::inline CNC_GPU_TARGET {
-template struct MatrixEntries<native_wave, DiaOperand<float>, double>;
-}

@@ -1,0 +1,172 @@
+#pragma once
+
+#include <target/launch.hpp>
+
+#include <array>
+#include <cstring>
+#include <mutex>
+
+// gpu/runtime.hpp by a run-time library as gpu/device_launch.hpp describes it. One source of each such target
+// includes this and defines what its library does in its own way:
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// Why no device was found, in words; null for any other error.
+const char* why_no_device(CNC_GPU_API(Error_t) code);
+/// Whether kernels of this build run on such a device, and its name or why they do not.
+Availability judge(const CNC_GPU_API(DeviceProp_t) & properties);
+/// Asks a device.
+DeviceFacts ask_facts(int device);
+/// Host memory that all devices reach under the same address, coherent while kernels run.
+CNC_GPU_API(Error_t) allocate_pinned(void** data, std::size_t bytes);
+void free_pinned(void* data);
+
+namespace {
+
+inline constexpr int most_devices = 64;
+
+Availability look() {
+  int devices = 0;
+  CNC_GPU_API(Error_t) code = CNC_GPU_API(GetDeviceCount)(&devices);
+  if (code == CNC_GPU_API(Success) && devices == 0) code = CNC_GPU_API(ErrorNoDevice);
+  if (const char* reason = why_no_device(code)) return {false, reason};
+  if (code != CNC_GPU_API(Success))
+    return {false, std::string(CNC_GPU_VENDOR ": ") + CNC_GPU_API(GetErrorString)(code)};
+  int device = 0;
+  CNC_GPU_API(DeviceProp_t) properties;
+  if (CNC_GPU_API(GetDevice)(&device) != CNC_GPU_API(Success) ||
+      CNC_GPU_API(GetDeviceProperties)(&properties, device) != CNC_GPU_API(Success))
+    return {false, "the GPU does not answer"};
+  Availability found = judge(properties);
+  if (found.usable) {
+    found.detail += ", " + std::to_string(properties.multiProcessorCount) + " processors";
+    if (devices > 1) found.detail += ", " + std::to_string(devices) + " devices";
+  }
+  return found;
+}
+
+/// Throws OutOfMemory, or DeviceError when something else is wrong.
+void check_allocation(CNC_GPU_API(Error_t) code, const char* what, std::size_t bytes, int device) {
+  if (code == CNC_GPU_API(ErrorMemoryAllocation)) {
+    (void)CNC_GPU_API(GetLastError)();
+    throw OutOfMemory(what, bytes, static_cast<std::size_t>(free_bytes(device)));
+  }
+  check(code, what);
+}
+
+/// A stream that can record, which the caller's may not: it may be the default stream.
+struct RecordingStream {
+  CNC_GPU_API(Stream_t) stream = nullptr;
+  CNC_GPU_API(Graph_t) graph = nullptr;  ///< what was recorded
+
+  RecordingStream() {
+    CNC_GPU_CALL(StreamCreateWithFlags, &stream, CNC_GPU_API(StreamNonBlocking));
+  }
+  ~RecordingStream() {
+    if (graph != nullptr) (void)CNC_GPU_API(GraphDestroy)(graph);
+    (void)CNC_GPU_API(StreamDestroy)(stream);
+  }
+  RecordingStream(const RecordingStream&) = delete;
+  RecordingStream& operator=(const RecordingStream&) = delete;
+};
+
+}  // namespace
+
+Availability availability() {
+  static const Availability seen = look();
+  return seen;
+}
+
+double free_bytes(int device) {
+  int before = 0;
+  std::size_t free = 0, total = 0;
+  if (CNC_GPU_API(GetDevice)(&before) != CNC_GPU_API(Success) ||
+      CNC_GPU_API(SetDevice)(device) != CNC_GPU_API(Success))
+    return 0;
+  const bool known = CNC_GPU_API(MemGetInfo)(&free, &total) == CNC_GPU_API(Success);
+  (void)CNC_GPU_API(SetDevice)(before);
+  return known ? static_cast<double>(free) : 0;
+}
+
+const DeviceFacts& device_facts(int device) {
+  static std::array<DeviceFacts, most_devices> facts;
+  static std::array<std::once_flag, most_devices> asked;
+  if (device < 0 || device >= most_devices)
+    throw DeviceError("device_facts", CNC_GPU_VENDOR, "no device " + std::to_string(device));
+  const auto place = static_cast<std::size_t>(device);
+  std::call_once(asked[place], [&] { facts[place] = ask_facts(device); });
+  return facts[place];
+}
+
+void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes) {
+  const DeviceScope scope(queue.device);
+  CNC_GPU_CALL(MemsetAsync, to, value, bytes, stream_of(queue));
+}
+
+void synchronize(const Queue& queue) { CNC_GPU_CALL(StreamSynchronize, stream_of(queue)); }
+
+DeviceBuffer::DeviceBuffer(int device, std::size_t bytes) {
+  const DeviceScope scope(device);
+  check_allocation(CNC_GPU_API(Malloc)(&data_, bytes), "device memory", bytes, device);
+}
+DeviceBuffer::~DeviceBuffer() { (void)CNC_GPU_API(Free)(data_); }
+
+PinnedBuffer::PinnedBuffer(int device, std::size_t bytes) {
+  const DeviceScope scope(device);
+  check_allocation(allocate_pinned(&data_, bytes), "pinned host memory", bytes, device);
+  std::memset(data_, 0, bytes);
+}
+PinnedBuffer::~PinnedBuffer() { free_pinned(data_); }
+
+struct Graph::Steps {
+  CNC_GPU_API(GraphExec_t) instance = nullptr;
+  Steps() = default;
+  ~Steps() {
+    if (instance != nullptr) (void)CNC_GPU_API(GraphExecDestroy)(instance);
+  }
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+};
+
+Graph::Graph(const Queue& queue, const std::function<void(const Queue&)>& record)
+    : steps_(std::make_unique<Steps>()) {
+  const DeviceScope scope(queue.device);
+  RecordingStream recorder;
+  Queue recording = queue;
+  recording.stream = recorder.stream;
+  CNC_GPU_CALL(StreamBeginCapture, recorder.stream, CNC_GPU_API(StreamCaptureModeThreadLocal));
+  try {
+    record(recording);
+  } catch (...) {
+    (void)CNC_GPU_API(StreamEndCapture)(recorder.stream, &recorder.graph);
+    throw;
+  }
+  CNC_GPU_CALL(StreamEndCapture, recorder.stream, &recorder.graph);
+  CNC_GPU_CALL(GraphInstantiateWithFlags, &steps_->instance, recorder.graph, 0);
+}
+Graph::~Graph() = default;
+void Graph::replay(const Queue& queue) const {
+  const DeviceScope scope(queue.device);
+  CNC_GPU_CALL(GraphLaunch, steps_->instance, stream_of(queue));
+}
+
+struct Marker::Event {
+  CNC_GPU_API(Event_t) event = nullptr;
+  Event() { CNC_GPU_CALL(EventCreateWithFlags, &event, CNC_GPU_API(EventDisableTiming)); }
+  ~Event() { (void)CNC_GPU_API(EventDestroy)(event); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+};
+
+Marker::Marker(int device) {
+  const DeviceScope scope(device);
+  event_ = std::make_unique<Event>();
+}
+Marker::~Marker() = default;
+void Marker::record(const Queue& queue) {
+  const DeviceScope scope(queue.device);
+  CNC_GPU_CALL(EventRecord, event_->event, stream_of(queue));
+}
+void Marker::wait() const { CNC_GPU_CALL(EventSynchronize, event_->event); }
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

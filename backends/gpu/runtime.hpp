@@ -1,0 +1,103 @@
+#pragma once
+
+#include <contract/backend.hpp>
+#include <contract/queue.hpp>
+
+#include <target/gpu.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+// What the shared launchers need of a run-time library, besides the launches themselves (<target/launch.hpp>).
+// Every target has one source that defines these. Errors are DeviceError or OutOfMemory.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// Whether a device of this target can be used, and which one or why not. Looked up once.
+Availability availability();
+
+/// Bytes free on a device, 0 when it does not say.
+double free_bytes(int device);
+
+/// Facts of a device that launches go by.
+struct DeviceFacts {
+  int processors = 1;            ///< streaming multiprocessors, compute units
+  int wave = 32;                 ///< lanes of a wave
+  std::size_t shared_bytes = 0;  ///< shared memory that one block may have
+  std::size_t cache_bytes = 0;   ///< second-level cache
+};
+/// Asks a device once.
+const DeviceFacts& device_facts(int device);
+
+/// Size of a launch.
+struct Grid {
+  index_t blocks = 1;
+  int threads = 256;
+  std::size_t shared_bytes = 0;  ///< dynamic
+};
+
+/// Sets `bytes` bytes to `value`, on the queue's stream.
+void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes);
+
+/// Waits until everything enqueued on the queue's stream is done. Not allowed while it records.
+void synchronize(const Queue& queue);
+
+/// Memory with an owner.
+class Buffer {
+ public:
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ protected:
+  Buffer() = default;
+  ~Buffer() = default;
+  void* data_ = nullptr;
+};
+
+/// Device memory, not initialised.
+class DeviceBuffer : public Buffer {
+ public:
+  DeviceBuffer(int device, std::size_t bytes);
+  ~DeviceBuffer();
+};
+
+/// Host memory that kernels reach under the same address; zero at first.
+class PinnedBuffer : public Buffer {
+ public:
+  PinnedBuffer(int device, std::size_t bytes);
+  ~PinnedBuffer();
+};
+
+/// A sequence of launches, recorded once and replayed as one. `record` enqueues it on the queue that it is
+/// given, whose stream records instead of running.
+class Graph {
+ public:
+  Graph(const Queue& queue, const std::function<void(const Queue&)>& record);
+  ~Graph();
+  /// Enqueues the sequence on the queue's stream.
+  void replay(const Queue& queue) const;
+
+ private:
+  struct Steps;
+  std::unique_ptr<Steps> steps_;
+};
+
+/// A point in a stream that the host can wait for.
+class Marker {
+ public:
+  explicit Marker(int device);
+  ~Marker();
+  void record(const Queue& queue);
+  void wait() const;
+
+ private:
+  struct Event;
+  std::unique_ptr<Event> event_;
+};
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET
