@@ -10,8 +10,6 @@
 
 namespace cnc::gpu::inline hip_target {
 
-inline constexpr int widest_wave = 32;
-
 /// Second argument of __launch_bounds__, here blocks per processor.
 constexpr int hip_launch_bound(int threads, int resident) { return resident / threads; }
 
@@ -21,23 +19,26 @@ __device__ __forceinline__ index_t block_index() { return static_cast<index_t>(b
 __device__ __forceinline__ void meet_block() { __syncthreads(); }
 __device__ __forceinline__ void meet_wave() { __syncwarp(); }
 
+/// Past the first-level cache, and kept in the second like anything else.
 template <int bytes>
 __device__ __forceinline__ auto load_streaming(const void* from) {
   if constexpr (bytes == 4)
-    return __ldcs(static_cast<const unsigned*>(from));
+    return __ldcg(static_cast<const unsigned*>(from));
   else if constexpr (bytes == 8)
-    return __ldcs(static_cast<const uint2*>(from));
+    return __ldcg(static_cast<const uint2*>(from));
   else
-    return __ldcs(static_cast<const uint4*>(from));
+    return __ldcg(static_cast<const uint4*>(from));
 }
 
-__device__ __forceinline__ void release() { __threadfence(); }
-__device__ __forceinline__ void acquire() { __threadfence(); }
-
+__device__ __forceinline__ void release() {
+  __nv_atomic_thread_fence(__NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+}
+__device__ __forceinline__ void acquire() {
+  __nv_atomic_thread_fence(__NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+}
 __device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* counter) {
-  const std::uint32_t value = *static_cast<const volatile std::uint32_t*>(counter);
-  __threadfence();
-  return value;
+  return __nv_atomic_load_n(const_cast<std::uint32_t*>(counter), __NV_ATOMIC_ACQUIRE,
+                            __NV_THREAD_SCOPE_DEVICE);
 }
 __device__ __forceinline__ double load_remote(const double* from) { return __ldcg(from); }
 __device__ __forceinline__ void pause() {}
