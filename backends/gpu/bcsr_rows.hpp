@@ -38,8 +38,8 @@ struct BcsrRows {
 
   /// Entries of a CSR row that a lane has under way together.
   static constexpr int together = 4;
-  /// Threads that a processor should hold: what registers are rationed by.
-  static constexpr int resident_threads = static_block == 1 ? 1536 : 0;
+  static constexpr int spmv_threads = static_block == 1 ? 1536 : 0;
+  static constexpr int summing_threads = static_block == 1 ? 1024 : 0;
 
   constexpr int block() const { return static_block > 0 ? static_block : A.block_size; }
   constexpr int width() const { return static_block > 0 ? static_width : A.block_size; }
@@ -89,7 +89,8 @@ struct BcsrRows {
     index_t k = load_cached(A.row_offsets + unit) + first;
     // Counted down: k + step may not be representable at the very end of the largest matrices.
     for (index_t left = end - k; left > 0; left -= step, k += step) {
-      const index_t column = load_once(A.columns + k) * b + c;
+      // The lanes of a block read the same column, and the next blocks' columns lie beside it.
+      const index_t column = load_cached(A.columns + k) * b + c;
       const M* from = A.values + offset_t(k) * (b * b) + r * b + c;
       if constexpr (static_block > 0) {
         V value[largest_width];

@@ -26,8 +26,8 @@ struct BsellRows {
                                   : static_block > 0 && static_block <= 4
                                       ? 32 / (static_block * static_block)
                                       : 1;
-  /// Threads that a processor should hold: what registers are rationed by; 0 where loads in flight matter more.
-  static constexpr int resident_threads = static_block == 1 ? 1536 : 0;
+  static constexpr int spmv_threads = 0;
+  static constexpr int summing_threads = static_block == 1 ? 1280 : 0;
 
   constexpr int block() const { return static_block > 0 ? static_block : A.block_size; }
   constexpr index_t units() const { return A.block_rows(); }

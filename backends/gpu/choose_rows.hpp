@@ -31,7 +31,7 @@ decltype(auto) with_block_size(int block_size, const F& f) {
   }
 }
 
-/// Lanes per row of CSR: about half of the mean row, so that most lanes have something to do twice.
+/// Lanes per row of CSR: few, so that each has several loads under way.
 inline int csr_lanes(index_t rows, index_t nonzeros, int wave) {
   const double mean = rows > 0 ? double(nonzeros) / rows : 0;
   int lanes = 2;
@@ -87,7 +87,8 @@ decltype(auto) with_rows(const Queue& queue, const BsellOperand<M>& A, const F& 
 
 template <int wave, class V, class M, class F>
 decltype(auto) with_rows(const Queue&, const DiaOperand<M>& A, const F& f) {
-  return f(DiaRows<M, V>{A}, tuning::dia_threads);
+  return A.symmetric ? f(DiaRows<true, M, V>{A}, tuning::dia_threads)
+                     : f(DiaRows<false, M, V>{A}, tuning::dia_threads);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

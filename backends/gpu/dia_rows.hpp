@@ -9,15 +9,17 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// Diagonals, one row per thread: every load of the matrix and of x is contiguous across a wave.
 ///
 /// The symmetric variant takes the entry below the diagonal from the one above, a shifted load of the same
-/// array: the second use of each value comes from cache.
-template <class M, class V>
+/// array: the second use of each value comes from cache. It is another type, because registers are rationed
+/// per kernel.
+template <bool symmetric, class M, class V>
 struct DiaRows {
   DiaOperand<M> A;
 
   /// Diagonals whose loads are under way together.
-  static constexpr int together = 8;
-  /// Threads that a processor should hold: what registers are rationed by.
-  static constexpr int resident_threads = 1024;
+  static constexpr int together = symmetric ? 4 : 8;
+  static constexpr bool wide = sizeof(V) == 8;
+  static constexpr int spmv_threads = symmetric ? (wide ? 1024 : 0) : (wide ? 1280 : 1024);
+  static constexpr int summing_threads = symmetric ? 1280 : 1024;
 
   constexpr index_t units() const { return A.rows; }
   constexpr int unit_rows() const { return 1; }
@@ -28,7 +30,10 @@ struct DiaRows {
   CNC_GPU_DEVICE void walk(index_t begin, index_t end, const X& x, Sink& sink) const {
     const index_t row = begin + thread_index();
     if (row >= end) return;
-    sink(row, 0, row, A.symmetric ? symmetric_sum(row, x) : sum(row, x));
+    if constexpr (symmetric)
+      sink(row, 0, row, symmetric_sum(row, x));
+    else
+      sink(row, 0, row, sum(row, x));
   }
 
  private:
@@ -57,46 +62,18 @@ struct DiaRows {
     return total;
   }
 
+  /// Here the compiler finds a better order of loads than one written out.
   template <class X>
   CNC_GPU_DEVICE V symmetric_sum(index_t row, const X& x) const {
-    constexpr int pairs = together / 2;
     V total = 0;
-    index_t d = 0;
-    if (A.diagonals > 0 && load_cached(A.offsets) == 0) {
-      total = static_cast<V>(load_cached(A.values + row)) * x(row);
-      d = 1;
-    }
-    for (; d < A.diagonals; d += pairs) {
-      Pair pair[pairs];
-      CNC_GPU_UNROLL
-      for (int u = 0; u < pairs; ++u)
-        if (d + u < A.diagonals) load_pair(d + u, row, x, pair[u]);
-      CNC_GPU_UNROLL
-      for (int u = 0; u < pairs; ++u)
-        total += static_cast<V>(pair[u].upper) * pair[u].right +
-                 static_cast<V>(pair[u].lower) * pair[u].left;
+    CNC_GPU_UNROLL_BY(together)
+    for (index_t d = 0; d < A.diagonals; ++d) {
+      const index_t k = load_cached(A.offsets + d);
+      const M* diagonal = A.values + offset_t(d) * A.rows + row;
+      if (row + k < A.cols) total += static_cast<V>(load_cached(diagonal)) * x(row + k);
+      if (k > 0 && row - k >= 0) total += static_cast<V>(load_cached(diagonal - k)) * x(row - k);
     }
     return total;
-  }
-
-  /// The entries of a stored diagonal and of its mirror image in a row, with their parts of x.
-  struct Pair {
-    M upper = 0, lower = 0;
-    V right = 0, left = 0;
-  };
-
-  template <class X>
-  CNC_GPU_DEVICE void load_pair(index_t d, index_t row, const X& x, Pair& pair) const {
-    const index_t k = load_cached(A.offsets + d);
-    const M* diagonal = A.values + offset_t(d) * A.rows + row;
-    if (row + k < A.cols) {
-      pair.upper = load_cached(diagonal);
-      pair.right = x(row + k);
-    }
-    if (row - k >= 0) {
-      pair.lower = load_cached(diagonal - k);
-      pair.left = x(row - k);
-    }
   }
 };
 

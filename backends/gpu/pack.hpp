@@ -24,13 +24,15 @@ CNC_GPU_DEVICE bool aligned_for(const T* data) {
   return n == 1 || reinterpret_cast<std::uintptr_t>(data) % (sizeof(T) * n) == 0;
 }
 
-/// Reads `count` scalars once, in packs where `aligned` says that `from` allows it.
+/// Reads `count` scalars once, in packs where `aligned` says that `from` allows it. Packs of doubles are faster
+/// through the first-level cache, anything else past it (blocks of 2 and 4 on an H200: by a tenth).
 template <int count, class T, class V>
 CNC_GPU_DEVICE void load_row(const T* from, bool aligned, V (&to)[count]) {
   constexpr int n = pack_width<T>(count);
   if (n > 1 && aligned) {
     for (int i = 0; i < count; i += n) {
-      const auto pack = load_once(reinterpret_cast<const Pack<T, n>*>(from + i));
+      const auto* const place = reinterpret_cast<const Pack<T, n>*>(from + i);
+      const Pack<T, n> pack = sizeof(T) == 8 ? *place : load_once(place);
       for (int k = 0; k < n; ++k) to[i + k] = static_cast<V>(pack.value[k]);
     }
   } else {

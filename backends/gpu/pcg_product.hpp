@@ -15,7 +15,7 @@ CNC_GPU_DEVICE void finish_direction(PcgScalars& s, RunState& run) {
 
 /// q := A v with v . q, where v is p (classic) or z (Chronopoulos-Gear).
 template <int wave, class Rows, class V>
-CNC_GPU_DENSE_KERNEL(max_spmv_threads, summing_threads<Rows>)
+CNC_GPU_DENSE_KERNEL(max_spmv_threads, Rows::summing_threads)
 pcg_product_kernel(Rows rows, const V* v, V* q, bool classic, PcgScalars* scalars, RunState* run,
                    GridScratch scratch) {
   if (run->stop) return;

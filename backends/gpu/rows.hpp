@@ -6,6 +6,9 @@
 // units (rows, or block rows) of the matrix. It is written once and used by the plain product, by the
 // product with its dot, by the fused iteration and by the resident solver:
 //
+//   spmv_threads, summing_threads         threads that a processor should hold in kernels of the product alone, and
+//                                         of those that also sum: what registers are rationed by. 0: as many
+//                                         registers as the compiler likes, where loads in flight matter more
 //   index_t units() const                 units of the matrix
 //   static constexpr int unit_rows(...)   scalar rows per unit
 //   index_t units_per_pass(threads)       units that a block of that many threads handles at one time

@@ -15,11 +15,6 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// Threads of a product's block at most. Fewer than max_block leave each thread more registers.
 inline constexpr int max_spmv_threads = 256;
 
-/// Threads per processor of a product that also sums: the sum takes some registers.
-template <class Rows>
-inline constexpr int summing_threads =
-    Rows::resident_threads < 1280 ? Rows::resident_threads : 1280;
-
 /// y := alpha sum + beta y; beta == 0 never reads y.
 template <class V>
 struct StoreProduct {
@@ -56,14 +51,14 @@ CNC_GPU_DEVICE void walk_all(const Rows& rows, const X& x, Sink& sink) {
 }
 
 template <class Rows, class V>
-CNC_GPU_KERNEL(max_spmv_threads)
+CNC_GPU_DENSE_KERNEL(max_spmv_threads, Rows::spmv_threads)
 spmv_kernel(Rows rows, V alpha, const V* x, V beta, V* y) {
   StoreProduct<V> sink{alpha, beta, y};
   walk_all(rows, PlainVector<V>{x}, sink);
 }
 
 template <int wave, class Rows, class V>
-CNC_GPU_DENSE_KERNEL(max_spmv_threads, summing_threads<Rows>)
+CNC_GPU_DENSE_KERNEL(max_spmv_threads, Rows::summing_threads)
 spmv_dot_kernel(Rows rows, const V* x, V* y, GridScratch scratch, double* result) {
   StoreProductAndDot<V> sink{x, y};
   walk_all(rows, PlainVector<V>{x}, sink);

@@ -53,7 +53,7 @@ struct FormatInfo {
 
   // What stands behind the functions below.
   double (*bytes)(const Structure&, const FormatSpec&, int value_bytes, MemorySpace);
-  double (*efficiency)(const Structure&, const FormatSpec&, MemorySpace);
+  double (*efficiency)(const Structure&, const FormatSpec&, int value_bytes, MemorySpace);
   Matrix<T, Space> (*build)(const CsrMatrix<T, Space>& A, const FormatSpec&);
 
   /// Bytes of matrix storage (values, indices, padding) if built from this structure, as one SpMV
@@ -64,9 +64,9 @@ struct FormatInfo {
     return bytes(structure, spec, value_bytes, memory);
   }
   /// Share of memory speed at which kernels in that memory are expected to read those bytes.
-  double expected_efficiency(const Structure& structure, const FormatSpec& spec,
+  double expected_efficiency(const Structure& structure, const FormatSpec& spec, int value_bytes,
                              MemorySpace memory = memory_of<Space>) const {
-    return efficiency(structure, spec, memory);
+    return efficiency(structure, spec, value_bytes, memory);
   }
 };
 

@@ -60,7 +60,8 @@ FormatAdvice choose_format(const Structure& structure, int value_bytes, MemorySp
       advice.reasons.push_back(spec.text() + ": cannot hold this matrix");
       return;
     }
-    const Candidate candidate{spec, bytes, format.expected_efficiency(structure, spec, memory)};
+    const Candidate candidate{spec, bytes,
+                              format.expected_efficiency(structure, spec, value_bytes, memory)};
     advice.reasons.push_back(describe(structure, candidate));
     // Only a real gain replaces an earlier, simpler format.
     if (best.spec.name == "auto" || candidate.time() < best.time()) best = candidate;

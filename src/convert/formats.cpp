@@ -26,13 +26,25 @@ constexpr double dia_symmetric_streams = 0.75;
 constexpr offset_t many_diagonals = 32;
 constexpr double many_diagonals_penalty = 0.6;
 
-// --- expectations about device kernels: shares of memory speed ---------------------------------------
+// --- expectations about device kernels, measured on an H200 ------------------------------------------
 
-constexpr double device_csr_efficiency = 0.75;
-constexpr double device_bcsr_efficiency = 0.75;
-constexpr double device_bsell_efficiency = 0.95;
-constexpr double device_dia_efficiency = 0.97;
-constexpr double device_dia_symmetric_efficiency = 0.90;
+/// A share of memory speed, for values of 8 and of 4 bytes.
+struct DeviceShare {
+  double f64, f32;
+  double of(int value_bytes) const { return value_bytes == 8 ? f64 : f32; }
+};
+constexpr DeviceShare device_csr = {0.78, 0.66};
+constexpr DeviceShare device_bcsr = {0.60, 0.50};
+constexpr DeviceShare device_sliced_scalars = {0.78, 0.82};
+constexpr DeviceShare device_sliced_blocks = {0.90, 0.88};
+constexpr DeviceShare device_dia = {0.90, 0.77};
+constexpr DeviceShare device_dia_symmetric = {0.74, 0.56};
+
+/// Waiting, as bytes that memory could have brought in the meantime. A sliced product has more loads that wait for
+/// one another than a product by rows; a thread works through the diagonals a few at a time.
+constexpr double device_bytes_per_microsecond = 4.5e6;
+constexpr double device_sliced_start = 1.4 * device_bytes_per_microsecond;
+constexpr double device_diagonal_step = 0.07 * device_bytes_per_microsecond;
 
 // --- shared by both ----------------------------------------------------------------------------------
 
@@ -90,8 +102,9 @@ double csr_bytes(const Structure& structure, const FormatSpec&, int value_bytes,
   return bcsr_storage(structure, 1, value_bytes);
 }
 
-double csr_efficiency(const Structure& structure, const FormatSpec&, MemorySpace memory) {
-  if (memory == MemorySpace::device) return device_csr_efficiency;
+double csr_efficiency(const Structure& structure, const FormatSpec&, int value_bytes,
+                      MemorySpace memory) {
+  if (memory == MemorySpace::device) return device_csr.of(value_bytes);
   return row_wise_efficiency(structure, 1);
 }
 
@@ -108,8 +121,9 @@ double bcsr_bytes(const Structure& structure, const FormatSpec& spec, int value_
   return valid_block_size(spec) ? bcsr_storage(structure, spec.block_size, value_bytes) : -1;
 }
 
-double bcsr_efficiency(const Structure& structure, const FormatSpec& spec, MemorySpace memory) {
-  if (memory == MemorySpace::device) return device_bcsr_efficiency;
+double bcsr_efficiency(const Structure& structure, const FormatSpec& spec, int value_bytes,
+                       MemorySpace memory) {
+  if (memory == MemorySpace::device) return device_bcsr.of(value_bytes);
   return row_wise_efficiency(structure, spec.block_size);
 }
 
@@ -146,8 +160,13 @@ double bsell_bytes(const Structure& structure, const FormatSpec& spec, int value
                                   host_slice_height<double>);
 }
 
-double bsell_efficiency(const Structure&, const FormatSpec&, MemorySpace memory) {
-  return memory == MemorySpace::device ? device_bsell_efficiency : sliced_efficiency;
+double bsell_efficiency(const Structure& structure, const FormatSpec& spec, int value_bytes,
+                        MemorySpace memory) {
+  if (memory != MemorySpace::device) return sliced_efficiency;
+  const double share =
+      (spec.block_size == 1 ? device_sliced_scalars : device_sliced_blocks).of(value_bytes);
+  const double bytes = bsell_bytes(structure, spec, value_bytes, memory);
+  return bytes / (bytes / share + device_sliced_start);
 }
 
 template <class T, class Space>
@@ -180,14 +199,26 @@ double dia_symmetric_bytes(const Structure& structure, const FormatSpec&, int va
              : -1;
 }
 
-double dia_efficiency(const Structure& structure, const FormatSpec&, MemorySpace memory) {
-  if (memory == MemorySpace::device) return device_dia_efficiency;
+/// Few rows leave nothing to do while a thread waits.
+double device_dia_efficiency(const Structure& structure, double bytes, double share) {
+  if (bytes == 0) return share;
+  const double waiting = device_diagonal_step * static_cast<double>(structure.diagonals);
+  return bytes / std::max(bytes / share, waiting);
+}
+double dia_efficiency(const Structure& structure, const FormatSpec& spec, int value_bytes,
+                      MemorySpace memory) {
+  if (memory == MemorySpace::device)
+    return device_dia_efficiency(structure, dia_bytes(structure, spec, value_bytes, memory),
+                                 device_dia.of(value_bytes));
   return structure.diagonals > many_diagonals ? dia_streams * many_diagonals_penalty : dia_streams;
 }
-double dia_symmetric_efficiency(const Structure& structure, const FormatSpec& spec,
+double dia_symmetric_efficiency(const Structure& structure, const FormatSpec& spec, int value_bytes,
                                 MemorySpace memory) {
-  if (memory == MemorySpace::device) return device_dia_symmetric_efficiency;
-  return dia_symmetric_streams * dia_efficiency(structure, spec, memory);
+  if (memory == MemorySpace::device)
+    return device_dia_efficiency(structure,
+                                 dia_symmetric_bytes(structure, spec, value_bytes, memory),
+                                 device_dia_symmetric.of(value_bytes));
+  return dia_symmetric_streams * dia_efficiency(structure, spec, value_bytes, memory);
 }
 
 template <class T, class Space>

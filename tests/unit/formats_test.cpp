@@ -3,6 +3,7 @@
 #include "support/same_matrix.hpp"
 
 #include <cnc/formats.hpp>
+#include <cnc/problems.hpp>
 
 #include <cmath>
 
@@ -202,6 +203,19 @@ TEST_CASE("choose_format follows the structure") {
     CHECK(choice(random_csr<double>(3000, 3000, 4, 1), value_bytes) == "bsell:1");
   }
   CHECK_THROWS_AS(choose_format(Structure{}, 2), InvalidArgument);
+}
+
+TEST_CASE("choose_format weighs waiting on a device, where there are few rows") {
+  const auto choice = [](const CsrMatrix<double>& A, int value_bytes) {
+    return choose_format(analyze(A), value_bytes, MemorySpace::device).format.text();
+  };
+  const auto elasticity = generate_problem("elasticity3d:8");  // a hundred diagonals, 2187 rows
+  for (const int value_bytes : {4, 8}) {
+    CHECK(choice(laplacian(300), value_bytes) == "dia-symmetric");
+    CHECK(choice(random_csr<double>(3000, 3000, 8, 1), value_bytes) == "csr");
+    CHECK(choice(elasticity, value_bytes).rfind("dia", 0) == std::string::npos);
+  }
+  CHECK(choice(generate_problem("elasticity3d:24"), 4) == "bsell:3");
 }
 
 TEST_CASE("choose_format gives a reason for every format it weighed") {

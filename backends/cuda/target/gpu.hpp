@@ -2,9 +2,9 @@
 
 #include <contract/types.hpp>
 
-#include <cuda_runtime.h>
+#include <cuda/target/ptx.hpp>
 
-#include <cstring>
+#include <cuda_runtime.h>
 
 // What the shared kernels of backends/gpu need of a device, for NVIDIA GPUs. Every target has a header
 // of this name with the same functions; kernels find theirs by include path.
@@ -19,6 +19,9 @@
 #define CNC_GPU_DEVICE __device__ __forceinline__
 #define CNC_GPU_SHARED __shared__
 #define CNC_GPU_UNROLL _Pragma("unroll")
+/// `times` is a constant of the program, not a number of the source.
+#define CNC_GPU_UNROLL_BY(times) CNC_GPU_PRAGMA(unroll times)
+#define CNC_GPU_PRAGMA(text) _Pragma(#text)
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
@@ -64,24 +67,7 @@ CNC_GPU_DEVICE T load_cached(const T* from) {
 /// in the first-level cache. T has 4, 8 or 16 bytes and its natural alignment.
 template <class T>
 CNC_GPU_DEVICE T load_once(const T* from) {
-  T value;
-  if constexpr (sizeof(T) == 4) {
-    unsigned a;
-    asm volatile("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(a) : "l"(from));
-    memcpy(&value, &a, sizeof value);
-  } else if constexpr (sizeof(T) == 8) {
-    unsigned long long a;
-    asm volatile("ld.global.nc.L1::no_allocate.b64 %0, [%1];" : "=l"(a) : "l"(from));
-    memcpy(&value, &a, sizeof value);
-  } else {
-    static_assert(sizeof(T) == 16);
-    unsigned long long a[2];
-    asm volatile("ld.global.nc.L1::no_allocate.v2.b64 {%0, %1}, [%2];"
-                 : "=l"(a[0]), "=l"(a[1])
-                 : "l"(from));
-    memcpy(&value, a, sizeof value);
-  }
-  return value;
+  return ptx::load_once(from);
 }
 
 /// Adds one to a counter that all blocks share and returns what it was; what this thread wrote before is
@@ -96,19 +82,13 @@ CNC_GPU_DEVICE std::uint32_t take_ticket(std::uint32_t* counter) {
 /// Adds to a counter that blocks meet at: whoever sees the higher count with load_acquire also sees what this
 /// thread, and those that it met at a block barrier before, wrote to memory.
 CNC_GPU_DEVICE void add_release(std::uint32_t* counter, std::uint32_t value) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(counter), "r"(value) : "memory");
+  ptx::add_release(counter, value);
 }
 CNC_GPU_DEVICE std::uint32_t load_acquire(const std::uint32_t* counter) {
-  std::uint32_t value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
-  return value;
+  return ptx::load_acquire(counter);
 }
 /// Reads what another block has written during this kernel, past this processor's own cache.
-CNC_GPU_DEVICE double load_remote(const double* from) {
-  double value;
-  asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(from) : "memory");
-  return value;
-}
+CNC_GPU_DEVICE double load_remote(const double* from) { return ptx::load_remote(from); }
 /// Called in polling loops.
 CNC_GPU_DEVICE void pause() {}
 

@@ -15,8 +15,8 @@ inline constexpr int row_per_block_threads = 128;
 inline constexpr int bsell_threads = 128;
 inline constexpr int dia_threads = 256;
 
-/// Entries of a CSR row per lane, about.
-inline constexpr double csr_entries_per_lane = 4;
+/// Entries of a CSR row per lane, at most about.
+inline constexpr double csr_entries_per_lane = 12;
 /// Threads of a sliced product that a processor should have before rows are shared between threads.
 inline constexpr double bsell_threads_per_processor = 2048;
 

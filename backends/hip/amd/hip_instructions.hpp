@@ -5,6 +5,7 @@
 #include <hip/hip_runtime.h>
 
 #include <cstdint>
+#include <cstring>
 
 // What the HIP target needs of AMD hardware and HIP has no function for: compiler builtins. The header of
 // this name in on_cuda has the same for tests on an NVIDIA GPU.
@@ -51,14 +52,18 @@ __device__ __forceinline__ void meet_wave() {
 }
 
 /// The builtin takes scalars and the compiler's own vectors, not those of HIP.
-template <int bytes>
-__device__ __forceinline__ auto load_streaming(const void* from) {
-  if constexpr (bytes == 4) {
-    return __builtin_nontemporal_load(static_cast<const std::uint32_t*>(from));
+template <class T>
+__device__ __forceinline__ T load_streaming(const T* from) {
+  T value;
+  if constexpr (sizeof(T) == 4) {
+    const auto word = __builtin_nontemporal_load(reinterpret_cast<const std::uint32_t*>(from));
+    memcpy(&value, &word, sizeof value);
   } else {
-    using Words = std::uint32_t __attribute__((ext_vector_type(bytes / 4)));
-    return __builtin_nontemporal_load(static_cast<const Words*>(from));
+    using Words = std::uint32_t __attribute__((ext_vector_type(sizeof(T) / 4)));
+    const auto words = __builtin_nontemporal_load(reinterpret_cast<const Words*>(from));
+    memcpy(&value, &words, sizeof value);
   }
+  return value;
 }
 
 /// What this thread has written, and what it saw written, is visible to the device before what it does next.
@@ -71,6 +76,10 @@ __device__ __forceinline__ void release() {
 /// What follows sees what was visible to the device before.
 __device__ __forceinline__ void acquire() { __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent"); }
 
+__device__ __forceinline__ void add_release(std::uint32_t* counter, std::uint32_t value) {
+  release();
+  atomicAdd(counter, value);
+}
 __device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* counter) {
   return __hip_atomic_load(counter, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
 }

@@ -7,7 +7,6 @@
 #include <hip_instructions.hpp>
 
 #include <cstdint>
-#include <cstring>
 
 // What the shared kernels of backends/gpu need of a device, for AMD GPUs. Every target has a header of this
 // name with the same functions; kernels find theirs by include path. What HIP has no portable name for is in
@@ -23,6 +22,9 @@
 #define CNC_GPU_DEVICE __device__ __forceinline__
 #define CNC_GPU_SHARED __shared__
 #define CNC_GPU_UNROLL _Pragma("unroll")
+/// `times` is a constant of the program, not a number of the source.
+#define CNC_GPU_UNROLL_BY(times) CNC_GPU_PRAGMA(unroll times)
+#define CNC_GPU_PRAGMA(text) _Pragma(#text)
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
@@ -69,10 +71,7 @@ CNC_GPU_DEVICE T load_cached(const T* from) {
 template <class T>
 CNC_GPU_DEVICE T load_once(const T* from) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
-  const auto words = instructions::load_streaming<sizeof(T)>(from);
-  T value;
-  memcpy(&value, &words, sizeof value);
-  return value;
+  return instructions::load_streaming(from);
 }
 
 /// Adds one to a counter that all blocks share and returns what it was; what this thread wrote before is
@@ -87,8 +86,7 @@ CNC_GPU_DEVICE std::uint32_t take_ticket(std::uint32_t* counter) {
 /// Adds to a counter that blocks meet at: whoever sees the higher count with load_acquire also sees what this
 /// thread, and those that it met at a block barrier before, wrote to memory.
 CNC_GPU_DEVICE void add_release(std::uint32_t* counter, std::uint32_t value) {
-  instructions::release();
-  atomicAdd(counter, value);
+  instructions::add_release(counter, value);
 }
 CNC_GPU_DEVICE std::uint32_t load_acquire(const std::uint32_t* counter) {
   return instructions::load_acquire(counter);

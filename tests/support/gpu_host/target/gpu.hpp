@@ -20,6 +20,7 @@
 #define CNC_GPU_SHARED static thread_local
 /// Unrolling is a matter of speed.
 #define CNC_GPU_UNROLL
+#define CNC_GPU_UNROLL_BY(times)
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
