@@ -47,6 +47,8 @@ struct BcsrRows {
   constexpr int lanes_per_block() const { return block() * lanes_per_row(); }
   constexpr int slots() const { return lanes / lanes_per_block(); }
 
+  const BcsrRows& resident() const { return *this; }
+
   constexpr index_t units() const { return A.block_rows(); }
   constexpr int unit_rows() const { return block(); }
   constexpr index_t units_per_pass(int threads) const {

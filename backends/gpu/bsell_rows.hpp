@@ -13,19 +13,22 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 ///
 /// Source   "multiple block rows" mapping with block reordering and row sorting of Verschoor & Jalba 2012,
 ///          section 4; slices of Kreutzer et al. 2014. The split is ours.
-template <int wave, int static_block, class M, class V>
+template <int wave, int static_block, class M, class V, int values_together = 32>
 struct BsellRows {
   BsellOperand<M> A;
   int split = 1;
   int shift = -1;  ///< slice height = 2^shift, or negative: then rows are found by a division
 
   static constexpr int largest_block = static_block > 0 ? static_block : max_block_size;
+  static constexpr int area = static_block * static_block;
+  /// Whether a thread has whole blocks under way: those that are small enough.
+  static constexpr bool whole_blocks = area > 0 && area <= 16 && area <= values_together;
   /// Slots whose loads are under way together: enough to cover the latency of memory, few enough to leave
-  /// registers for many threads. About 32 values where blocks are small.
-  static constexpr int together = static_block == 1 ? 4
-                                  : static_block > 0 && static_block <= 4
-                                      ? 32 / (static_block * static_block)
-                                      : 1;
+  /// registers for many threads.
+  static constexpr int together = static_block == 1 ? 4 : whole_blocks ? values_together / area : 1;
+  /// The same rows in the resident kernel, whose threads have few registers.
+  using Resident = BsellRows<wave, static_block, M, V, sizeof(M) == 8 ? 12 : 24>;
+  Resident resident() const { return {A, split, shift}; }
   static constexpr int spmv_threads = 0;
   static constexpr int summing_threads = static_block == 1 ? 1280 : 0;
 
@@ -101,8 +104,7 @@ struct BsellRows {
                                  V (&sums)[largest_block]) const {
     const int b = block();
     const index_t C = A.slice_height;
-    if constexpr (static_block > 0 && static_block <= 4) {
-      constexpr int area = static_block * static_block;
+    if constexpr (whole_blocks) {
       for (; slot < slots; slot += together * step) {
         index_t column[together];
         M value[together][area];

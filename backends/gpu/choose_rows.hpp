@@ -31,21 +31,29 @@ decltype(auto) with_block_size(int block_size, const F& f) {
   }
 }
 
-/// Lanes per row of CSR: few, so that each has several loads under way.
-inline int csr_lanes(index_t rows, index_t nonzeros, int wave) {
+/// Threads of a product below which a row is shared between more of them: fewer do not fill the device.
+inline double threads_with_work(const Queue& queue) {
+  return double(device_facts(queue.device).processors) * tuning::spmv_threads_per_processor;
+}
+
+/// Lanes per row of CSR: few, so that each has several loads under way, unless there are few rows.
+inline int csr_lanes(const Queue& queue, index_t rows, index_t nonzeros, int wave) {
   const double mean = rows > 0 ? double(nonzeros) / rows : 0;
+  const double room = threads_with_work(queue);
   int lanes = 2;
-  while (lanes < wave && lanes * tuning::csr_entries_per_lane < mean) lanes *= 2;
+  while (lanes < wave && (lanes * tuning::csr_entries_per_lane < mean ||
+                          (rows * 2.0 * lanes <= room && mean >= 4.0 * lanes)))
+    lanes *= 2;
   return lanes;
 }
 
 /// Calls f(rows, threads) with the rows object for this matrix.
 template <int wave, class V, class M, class F>
-decltype(auto) with_rows(const Queue&, const BcsrOperand<M>& A, const F& f) {
+decltype(auto) with_rows(const Queue& queue, const BcsrOperand<M>& A, const F& f) {
   return with_block_size(A.block_size, [&](auto size) -> decltype(auto) {
     constexpr int b = decltype(size)::value;
     if constexpr (b == 1) {
-      switch (csr_lanes(A.rows, A.blocks, wave)) {
+      switch (csr_lanes(queue, A.rows, A.blocks, wave)) {
         case 2: return f(BcsrRows<wave, 1, 2, false, M, V>{A}, tuning::csr_threads);
         case 4: return f(BcsrRows<wave, 1, 4, false, M, V>{A}, tuning::csr_threads);
         case 8: return f(BcsrRows<wave, 1, 8, false, M, V>{A}, tuning::csr_threads);
@@ -61,8 +69,7 @@ decltype(auto) with_rows(const Queue&, const BcsrOperand<M>& A, const F& f) {
 /// Threads that share a row, so that a matrix with few rows still fills the device.
 inline int bsell_split(const Queue& queue, index_t units, offset_t slots) {
   const double mean = units > 0 ? double(slots) / units : 0;
-  const double room =
-      double(device_facts(queue.device).processors) * tuning::bsell_threads_per_processor;
+  const double room = threads_with_work(queue);
   int split = 1;
   while (split < 16 && units * 2.0 * split <= room && mean >= 4.0 * split) split *= 2;
   return split;
@@ -87,8 +94,11 @@ decltype(auto) with_rows(const Queue& queue, const BsellOperand<M>& A, const F& 
 
 template <int wave, class V, class M, class F>
 decltype(auto) with_rows(const Queue&, const DiaOperand<M>& A, const F& f) {
-  return A.symmetric ? f(DiaRows<true, M, V>{A}, tuning::dia_threads)
-                     : f(DiaRows<false, M, V>{A}, tuning::dia_threads);
+  constexpr index_t few_diagonals = 8;
+  if (!A.symmetric) return f(DiaRows<DiaWalk::general, M, V>{A}, tuning::dia_threads);
+  return A.diagonals <= few_diagonals
+             ? f(DiaRows<DiaWalk::short_symmetric, M, V>{A}, tuning::dia_threads)
+             : f(DiaRows<DiaWalk::symmetric, M, V>{A}, tuning::dia_threads);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -6,20 +6,32 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
+/// How the diagonals of a row are worked through.
+enum class DiaWalk {
+  general,          ///< all diagonals are stored
+  symmetric,        ///< the upper half is, and loads are in batches
+  short_symmetric,  ///< the same for few diagonals, where the compiler's order of loads is better
+};
+
 /// Diagonals, one row per thread: every load of the matrix and of x is contiguous across a wave.
 ///
-/// The symmetric variant takes the entry below the diagonal from the one above, a shifted load of the same
-/// array: the second use of each value comes from cache. It is another type, because registers are rationed
-/// per kernel.
-template <bool symmetric, class M, class V>
+/// The symmetric variants take the entry below the diagonal from the one above, a shifted load of the same
+/// array: the second use of each value comes from cache. They are types of their own, because registers are
+/// rationed per kernel.
+template <DiaWalk way, class M, class V>
 struct DiaRows {
   DiaOperand<M> A;
 
-  /// Diagonals whose loads are under way together.
-  static constexpr int together = symmetric ? 4 : 8;
+  /// Loads of the matrix that are under way together.
+  static constexpr int together = 8;
   static constexpr bool wide = sizeof(V) == 8;
-  static constexpr int spmv_threads = symmetric ? (wide ? 1024 : 0) : (wide ? 1280 : 1024);
-  static constexpr int summing_threads = symmetric ? 1280 : 1024;
+  static constexpr int spmv_threads = way == DiaWalk::general           ? (wide ? 1280 : 1024)
+                                      : way == DiaWalk::short_symmetric ? (wide ? 1024 : 0)
+                                                                        : (wide ? 1280 : 0);
+  static constexpr int summing_threads = way == DiaWalk::short_symmetric ? 1280 : 1024;
+
+  /// In the resident kernel batches are better for any number of diagonals.
+  DiaRows<way == DiaWalk::general ? way : DiaWalk::symmetric, M, V> resident() const { return {A}; }
 
   constexpr index_t units() const { return A.rows; }
   constexpr int unit_rows() const { return 1; }
@@ -30,10 +42,12 @@ struct DiaRows {
   CNC_GPU_DEVICE void walk(index_t begin, index_t end, const X& x, Sink& sink) const {
     const index_t row = begin + thread_index();
     if (row >= end) return;
-    if constexpr (symmetric)
+    if constexpr (way == DiaWalk::general)
+      sink(row, 0, row, sum(row, x));
+    else if constexpr (way == DiaWalk::symmetric)
       sink(row, 0, row, symmetric_sum(row, x));
     else
-      sink(row, 0, row, sum(row, x));
+      sink(row, 0, row, short_symmetric_sum(row, x));
   }
 
  private:
@@ -62,11 +76,10 @@ struct DiaRows {
     return total;
   }
 
-  /// Here the compiler finds a better order of loads than one written out.
   template <class X>
-  CNC_GPU_DEVICE V symmetric_sum(index_t row, const X& x) const {
+  CNC_GPU_DEVICE V short_symmetric_sum(index_t row, const X& x) const {
     V total = 0;
-    CNC_GPU_UNROLL_BY(together)
+    CNC_GPU_UNROLL_BY(4)
     for (index_t d = 0; d < A.diagonals; ++d) {
       const index_t k = load_cached(A.offsets + d);
       const M* diagonal = A.values + offset_t(d) * A.rows + row;
@@ -74,6 +87,48 @@ struct DiaRows {
       if (k > 0 && row - k >= 0) total += static_cast<V>(load_cached(diagonal - k)) * x(row - k);
     }
     return total;
+  }
+
+  template <class X>
+  CNC_GPU_DEVICE V symmetric_sum(index_t row, const X& x) const {
+    constexpr int pairs = together / 2;
+    V total = 0;
+    index_t d = 0;
+    if (A.diagonals > 0 && load_cached(A.offsets) == 0) {
+      total = static_cast<V>(load_cached(A.values + row)) * x(row);
+      d = 1;
+    }
+    for (; d < A.diagonals; d += pairs) {
+      Pair pair[pairs];
+      CNC_GPU_UNROLL
+      for (int u = 0; u < pairs; ++u)
+        if (d + u < A.diagonals) load_pair(d + u, row, x, pair[u]);
+      CNC_GPU_UNROLL
+      for (int u = 0; u < pairs; ++u)
+        total += static_cast<V>(pair[u].upper) * pair[u].right +
+                 static_cast<V>(pair[u].lower) * pair[u].left;
+    }
+    return total;
+  }
+
+  /// The entries of a stored diagonal and of its mirror image in a row, with their parts of x.
+  struct Pair {
+    M upper = 0, lower = 0;
+    V right = 0, left = 0;
+  };
+
+  template <class X>
+  CNC_GPU_DEVICE void load_pair(index_t d, index_t row, const X& x, Pair& pair) const {
+    const index_t k = load_cached(A.offsets + d);
+    const M* diagonal = A.values + offset_t(d) * A.rows + row;
+    if (row + k < A.cols) {
+      pair.upper = load_cached(diagonal);
+      pair.right = x(row + k);
+    }
+    if (row - k >= 0) {
+      pair.lower = load_cached(diagonal - k);
+      pair.left = x(row - k);
+    }
   }
 };
 

@@ -51,8 +51,8 @@ struct RunPlan final : PcgPlan {
 /// Rows for which the resident kernel is compiled: not those of any block size, whose registers do not suffice.
 template <class Rows>
 inline constexpr bool has_resident_form = true;
-template <int wave, class M, class V>
-inline constexpr bool has_resident_form<BsellRows<wave, 0, M, V>> = false;
+template <int wave, class M, class V, int values>
+inline constexpr bool has_resident_form<BsellRows<wave, 0, M, V, values>> = false;
 template <int wave, class M, class V>
 inline constexpr bool has_resident_form<BcsrRows<wave, 0, wave, false, M, V>> = false;
 
@@ -100,7 +100,8 @@ struct PcgRunner {
     with_rows<wave, V>(queue, A, [&](const auto& rows, int threads) {
       if (run.form == PcgForm::resident || run.form == PcgForm::automatic) {
         const bool forced = run.form == PcgForm::resident;
-        if (run.single_reduction ? resident<true>(rows, forced) : resident<false>(rows, forced))
+        const auto& kept = rows.resident();
+        if (run.single_reduction ? resident<true>(kept, forced) : resident<false>(kept, forced))
           return;
         if (forced)
           throw UnsupportedOperation(

@@ -9,6 +9,7 @@
 //   spmv_threads, summing_threads         threads that a processor should hold in kernels of the product alone, and
 //                                         of those that also sum: what registers are rationed by. 0: as many
 //                                         registers as the compiler likes, where loads in flight matter more
+//   resident()                            the same rows as the resident kernel is to have them
 //   index_t units() const                 units of the matrix
 //   static constexpr int unit_rows(...)   scalar rows per unit
 //   index_t units_per_pass(threads)       units that a block of that many threads handles at one time

@@ -35,7 +35,7 @@ struct DeviceShare {
 };
 constexpr DeviceShare device_csr = {0.78, 0.66};
 constexpr DeviceShare device_bcsr = {0.60, 0.50};
-constexpr DeviceShare device_sliced_scalars = {0.78, 0.82};
+constexpr DeviceShare device_sliced_scalars = {0.82, 0.82};
 constexpr DeviceShare device_sliced_blocks = {0.90, 0.88};
 constexpr DeviceShare device_dia = {0.90, 0.77};
 constexpr DeviceShare device_dia_symmetric = {0.74, 0.56};

@@ -17,8 +17,8 @@ inline constexpr int dia_threads = 256;
 
 /// Entries of a CSR row per lane, at most about.
 inline constexpr double csr_entries_per_lane = 12;
-/// Threads of a sliced product that a processor should have before rows are shared between threads.
-inline constexpr double bsell_threads_per_processor = 2048;
+/// Threads of a product that a processor should have before rows are shared between more threads.
+inline constexpr double spmv_threads_per_processor = 2048;
 
 // --- resident form ---------------------------------------------------------------------------------------
 inline constexpr int resident_threads = 1024;

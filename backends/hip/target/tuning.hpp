@@ -18,9 +18,9 @@ inline constexpr int dia_threads = 256;            ///< the same; not measured
 
 /// Entries of a CSR row per lane, about; not measured.
 inline constexpr double csr_entries_per_lane = 4;
-/// Threads of a sliced product that a processor should have before rows are shared between threads: all that
+/// Threads of a product that a processor should have before rows are shared between more threads: all that
 /// it has room for; not measured.
-inline constexpr double bsell_threads_per_processor = 2048;
+inline constexpr double spmv_threads_per_processor = 2048;
 
 // --- resident form ---------------------------------------------------------------------------------------
 /// Eight waves of 64 leave each lane 256 of the 512 registers of its place in a SIMD. With twice the threads compilers

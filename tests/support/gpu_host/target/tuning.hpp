@@ -17,8 +17,8 @@ inline constexpr int dia_threads = 64;
 
 /// Entries of a CSR row per lane, about.
 inline constexpr double csr_entries_per_lane = 2;
-/// Threads of a sliced product that a processor should have before rows are shared between threads.
-inline constexpr double bsell_threads_per_processor = 256;
+/// Threads of a product that a processor should have before rows are shared between more threads.
+inline constexpr double spmv_threads_per_processor = 256;
 
 // --- resident form ---------------------------------------------------------------------------------------
 inline constexpr int resident_threads = 128;
