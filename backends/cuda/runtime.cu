@@ -8,7 +8,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 namespace {
 
-constexpr int least_architecture = 70;  // of the instructions in target/gpu.hpp
+constexpr int least_architecture = 70;  // of the instructions in target/ptx.hpp
 
 int attribute(cudaDeviceAttr which, int device) {
   int value = 0;

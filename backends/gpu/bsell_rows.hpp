@@ -13,7 +13,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 ///
 /// Source   "multiple block rows" mapping with block reordering and row sorting of Verschoor & Jalba 2012,
 ///          section 4; slices of Kreutzer et al. 2014. The split is ours.
-template <int wave, int static_block, class M, class V, int values_together = 32>
+template <int static_block, class M, class V, int values_together = 32>
 struct BsellRows {
   BsellOperand<M> A;
   int split = 1;
@@ -27,7 +27,7 @@ struct BsellRows {
   /// registers for many threads.
   static constexpr int together = static_block == 1 ? 4 : whole_blocks ? values_together / area : 1;
   /// The same rows in the resident kernel, whose threads have few registers.
-  using Resident = BsellRows<wave, static_block, M, V, sizeof(M) == 8 ? 12 : 24>;
+  using Resident = BsellRows<static_block, M, V, sizeof(M) == 8 ? 12 : 24>;
   Resident resident() const { return {A, split, shift}; }
   static constexpr int spmv_threads = 0;
   static constexpr int summing_threads = static_block == 1 ? 1280 : 0;
@@ -65,7 +65,7 @@ struct BsellRows {
     const index_t lane = unit - slice * C;
     const index_t* columns = A.columns + first + lane;
     const M* values = A.values + first * (block() * block()) + lane;
-    // A slice has less than 2^31 slots: its rows have at most as many as the matrix has columns.
+    // A slice is taken to have less than 2^31 slots: no row of 32 reaches 67 million entries.
     if constexpr (static_block == 1)
       add_entries(columns, values, part * C, slots, split * C, x, sums[0]);
     else if (A.cols % block() == 0)

@@ -86,8 +86,8 @@ template <int wave, class V, class M, class F>
 decltype(auto) with_rows(const Queue& queue, const BsellOperand<M>& A, const F& f) {
   return with_block_size(A.block_size, [&](auto size) -> decltype(auto) {
     constexpr int b = decltype(size)::value;
-    return f(BsellRows<wave, b, M, V>{A, bsell_split(queue, A.block_rows(), A.slots),
-                                      exponent_of_two(A.slice_height)},
+    return f(BsellRows<b, M, V>{A, bsell_split(queue, A.block_rows(), A.slots),
+                                exponent_of_two(A.slice_height)},
              tuning::bsell_threads);
   });
 }

@@ -63,15 +63,19 @@ void launch(const char* operation, const Queue& queue, const Grid& grid,
 }
 
 /// Blocks of this kernel that are resident on the whole device at one time, with that much dynamic
-/// shared memory each; 0 when not even one fits. Grants the kernel that much shared memory.
+/// shared memory each; 0 when not even one fits. Grants the kernel all shared memory that there is: the grant
+/// is the process's, and another thread may be about to launch the same kernel with more.
 template <class... Parameters>
 index_t resident_blocks(const Queue& queue, void (*kernel)(Parameters...), int threads,
                         std::size_t shared_bytes) {
   const DeviceScope scope(queue.device);
   const auto entry = reinterpret_cast<const void*>(kernel);
-  if (shared_bytes > device_facts(queue.device).shared_bytes) return 0;
+  CNC_GPU_API(FuncAttributes) attributes;
+  CNC_GPU_CALL(FuncGetAttributes, &attributes, entry);
+  const std::size_t all = device_facts(queue.device).shared_bytes;
+  if (attributes.sharedSizeBytes + shared_bytes > all) return 0;
   CNC_GPU_CALL(FuncSetAttribute, entry, CNC_GPU_API(FuncAttributeMaxDynamicSharedMemorySize),
-               static_cast<int>(shared_bytes));
+               static_cast<int>(all - attributes.sharedSizeBytes));
   int per_processor = 0;
   CNC_GPU_CALL(OccupancyMaxActiveBlocksPerMultiprocessor, &per_processor, entry, threads,
                shared_bytes);

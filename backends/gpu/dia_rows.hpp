@@ -83,7 +83,7 @@ struct DiaRows {
     for (index_t d = 0; d < A.diagonals; ++d) {
       const index_t k = load_cached(A.offsets + d);
       const M* diagonal = A.values + offset_t(d) * A.rows + row;
-      if (row + k < A.cols) total += static_cast<V>(load_cached(diagonal)) * x(row + k);
+      if (row < A.cols - k) total += static_cast<V>(load_cached(diagonal)) * x(row + k);
       if (k > 0 && row - k >= 0) total += static_cast<V>(load_cached(diagonal - k)) * x(row - k);
     }
     return total;
@@ -121,7 +121,7 @@ struct DiaRows {
   CNC_GPU_DEVICE void load_pair(index_t d, index_t row, const X& x, Pair& pair) const {
     const index_t k = load_cached(A.offsets + d);
     const M* diagonal = A.values + offset_t(d) * A.rows + row;
-    if (row + k < A.cols) {
+    if (row < A.cols - k) {
       pair.upper = load_cached(diagonal);
       pair.right = x(row + k);
     }

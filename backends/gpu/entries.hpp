@@ -12,7 +12,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// How rows of CSR and BCSR are dealt out to threads.
 enum class RowMapping {
-  automatic,      ///< lanes per row by the mean row length; one wave per block row
+  automatic,      ///< lanes per row by mean row length and number of rows; one wave per block row
   row_per_wave,   ///< Verschoor & Jalba 2012, section 4: one warp per block row
   row_per_block,  ///< the same: one thread block per block row
   balanced,       ///< Dehnavi et al. 2010: equal numbers of nonzeros per thread block (CSR only)

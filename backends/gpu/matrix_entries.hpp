@@ -4,8 +4,8 @@
 #include <gpu/entries.hpp>
 #include <gpu/pcg_run.hpp>
 
-// From an operation of the table to the launch of a kernel. Each line of a source that includes this instantiates
-// the entries of one format in one precision.
+// From an operation of the table to the launch of a kernel. A source that includes this instantiates
+// the entries of one format in one precision, or the products of one mapping.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 

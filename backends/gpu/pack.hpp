@@ -25,7 +25,7 @@ CNC_GPU_DEVICE bool aligned_for(const T* data) {
 }
 
 /// Reads `count` scalars once, in packs where `aligned` says that `from` allows it. Packs of doubles are faster
-/// through the first-level cache, anything else past it (blocks of 2 and 4 on an H200: by a tenth).
+/// through the first-level cache, anything else past it.
 template <int count, class T, class V>
 CNC_GPU_DEVICE void load_row(const T* from, bool aligned, V (&to)[count]) {
   constexpr int n = pack_width<T>(count);

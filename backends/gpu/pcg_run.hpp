@@ -51,8 +51,8 @@ struct RunPlan final : PcgPlan {
 /// Rows for which the resident kernel is compiled: not those of any block size, whose registers do not suffice.
 template <class Rows>
 inline constexpr bool has_resident_form = true;
-template <int wave, class M, class V, int values>
-inline constexpr bool has_resident_form<BsellRows<wave, 0, M, V, values>> = false;
+template <class M, class V, int values>
+inline constexpr bool has_resident_form<BsellRows<0, M, V, values>> = false;
 template <int wave, class M, class V>
 inline constexpr bool has_resident_form<BcsrRows<wave, 0, wave, false, M, V>> = false;
 
@@ -81,13 +81,10 @@ struct PcgRunner {
                              const PreconditionerOperand<V>& M, const PcgVectors<V>& v,
                              PcgScalars* scalars, PcgRun* run) {
     std::unique_ptr<PcgPlan> own;
-    if (run->plan == nullptr) {
-      own = make_plan(queue, A);
-      run->plan = own.get();
-    }
-    PcgRunner runner{queue, A, M, v, scalars, *run, static_cast<Plan&>(*run->plan)};
+    if (run->plan == nullptr) own = make_plan(queue, A);
+    PcgPlan& plan = own ? *own : *run->plan;
+    PcgRunner runner{queue, A, M, v, scalars, *run, static_cast<Plan&>(plan)};
     runner.go();
-    if (own) run->plan = nullptr;
   }
 
  private:

@@ -32,7 +32,7 @@ struct StartStep {
   }
 };
 
-/// Classic update. In a run x follows one iteration later, in the product, where p passes by anyway.
+/// Classic update. In a run x follows one iteration later, with the direction, where p passes by anyway.
 template <class V, bool moves_solution>
 struct ClassicStep {
   V alpha = 0;

@@ -84,8 +84,11 @@ inline int chosen_threads(const Queue& queue, int tuned, int most = max_spmv_thr
 template <class Rows, class V>
 void launch_spmv(const Queue& queue, const Rows& rows, int threads, V alpha, const V* x, V beta,
                  V* y) {
+  constexpr index_t most_threads = index_t(1)
+                                   << 30;  // of a grid; some run-time libraries end at 2^32
   const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
-  launch("spmv", queue, {passes, threads}, spmv_kernel<Rows, V>, rows, alpha, x, beta, y);
+  launch("spmv", queue, {std::min(passes, most_threads / threads), threads}, spmv_kernel<Rows, V>,
+         rows, alpha, x, beta, y);
 }
 
 template <int wave, class Rows, class V>

@@ -32,9 +32,7 @@ struct EntryByWave<Waves<wave, other_wave>, entry, other> {
 struct BackendText {
   const char* name;
   const char* description;
-  MemorySpace memory;
-  Availability (*availability)();
-  double (*free_bytes)(int device);
+  MemorySpace memory = MemorySpace::device;
 };
 
 template <int... waves>
@@ -82,8 +80,8 @@ struct Tables {
             .description = text.description,
             .memory = text.memory,
             .variant = mapping != RowMapping::automatic,
-            .availability = text.availability,
-            .free_bytes = text.free_bytes,
+            .availability = gpu::availability,
+            .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,
             .vector_f32 = vectors<float>(),
             .vector_f64 = vectors<double>(),
             .matrix_f32 = matrix<mapping, float, float>(),

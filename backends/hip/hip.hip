@@ -12,22 +12,18 @@ namespace {
 using gpu::RowMapping;
 using Tables = gpu::Tables<CNC_HIP_WAVES>;
 
-constexpr gpu::BackendText text(const char* name, const char* description) {
-  return {name, description, MemorySpace::device, gpu::availability, gpu::free_bytes};
-}
-
 }  // namespace
 
-constexpr Backend hip_backend = Tables::backend(text("hip", "hand-written HIP kernels"));
+constexpr Backend hip_backend = Tables::backend({"hip", "hand-written HIP kernels"});
 
 constexpr Backend hip_row_per_block_backend = Tables::backend<RowMapping::row_per_block>(
-    text("hip-row-per-block", "one thread block per block row (Verschoor & Jalba 2012)"));
+    {"hip-row-per-block", "one thread block per block row (Verschoor & Jalba 2012)"});
 
 constexpr Backend hip_row_per_wave_backend = Tables::backend<RowMapping::row_per_wave>(
-    text("hip-row-per-wave", "one wave per block row (Verschoor & Jalba 2012)"));
+    {"hip-row-per-wave", "one wave per block row (Verschoor & Jalba 2012)"});
 
 constexpr Backend hip_balanced_backend = Tables::backend<RowMapping::balanced>(
-    text("hip-balanced", "equal numbers of nonzeros per thread block (Dehnavi et al. 2010)"));
+    {"hip-balanced", "equal numbers of nonzeros per thread block (Dehnavi et al. 2010)"});
 
 }  // namespace cnc
 

@@ -1,5 +1,6 @@
 #include <gpu/device_runtime.hpp>
 
+#include <algorithm>
 #include <string_view>
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {

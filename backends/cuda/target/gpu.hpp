@@ -19,7 +19,6 @@
 #define CNC_GPU_DEVICE __device__ __forceinline__
 #define CNC_GPU_SHARED __shared__
 #define CNC_GPU_UNROLL _Pragma("unroll")
-/// `times` is a constant of the program, not a number of the source.
 #define CNC_GPU_UNROLL_BY(times) CNC_GPU_PRAGMA(unroll times)
 #define CNC_GPU_PRAGMA(text) _Pragma(#text)
 

@@ -16,8 +16,8 @@ inline constexpr int row_per_block_threads = 128;  ///< two waves of 64 share a 
 inline constexpr int bsell_threads = 256;          ///< the same as vectors; not measured
 inline constexpr int dia_threads = 256;            ///< the same; not measured
 
-/// Entries of a CSR row per lane, about; not measured.
-inline constexpr double csr_entries_per_lane = 4;
+/// Entries of a CSR row per lane, at most about: as on NVIDIA GPUs; not measured here.
+inline constexpr double csr_entries_per_lane = 12;
 /// Threads of a product that a processor should have before rows are shared between more threads: all that
 /// it has room for; not measured.
 inline constexpr double spmv_threads_per_processor = 2048;

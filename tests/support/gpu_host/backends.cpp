@@ -8,8 +8,7 @@ namespace {
 using gpu::RowMapping;
 
 constexpr gpu::BackendText text(const char* name) {
-  return {name, "GPU kernels on the host, for tests", MemorySpace::host, gpu::availability,
-          nullptr};
+  return {name, "GPU kernels on the host, for tests", MemorySpace::host};
 }
 
 template <int wave>

@@ -5,6 +5,7 @@
 
 #include <cnc/error.hpp>
 
+#include <gpu/table.hpp>
 #include <target/launch.hpp>
 
 #include <sys/wait.h>
@@ -296,6 +297,20 @@ TEST_CASE("host target: launches that a device refuses") {
   CHECK(x == 0);
   add_to_x({.blocks = 1, .threads = 1024, .shared_bytes = most});
   CHECK(x == 1);
+}
+
+template <int wave>
+int compiled_for(const Queue&, int number) {
+  return 1000 * wave + number;
+}
+
+TEST_CASE("an entry of several is the one for the waves of the queue's device") {
+  const auto entry = gpu::EntryByWave<gpu::Waves<32, 64>, compiled_for<32>, compiled_for<64>>::call;
+  Queue queue;
+  CHECK(entry(queue, 7) == 32007);
+  queue.device = 1;
+  CHECK(entry(queue, 7) == 64007);
+  CHECK(gpu::EntryByWave<gpu::Waves<32>, compiled_for<32>>::call(queue, 7) == 32007);
 }
 
 TEST_CASE("host target: lanes that do not meet end the process") {

@@ -20,6 +20,12 @@ constexpr DeviceFacts facts = {.processors = 3,
                                .shared_bytes = machine::max_shared_bytes,
                                .cache_bytes = std::size_t(1) << 20};
 
+constexpr DeviceFacts facts_of_wide_waves = [] {
+  DeviceFacts wide = facts;
+  wide.wave = 64;
+  return wide;
+}();
+
 using Steps = std::vector<std::function<void()>>;
 /// The graph that this OS thread is recording; its address is the stream of the recording queue.
 thread_local Steps* recording = nullptr;
@@ -88,7 +94,8 @@ void free_allocated(void* data) { ::operator delete (data, std::align_val_t{256}
 
 Availability availability() { return {true, "every lane a fiber"}; }
 double free_bytes(int) { return 0; }
-const DeviceFacts& device_facts(int) { return facts; }
+/// Device 1 differs in its waves alone.
+const DeviceFacts& device_facts(int device) { return device == 1 ? facts_of_wide_waves : facts; }
 
 index_t machine::resident_blocks(int threads, std::size_t shared_bytes) {
   return threads <= max_block_threads && shared_bytes <= max_shared_bytes ? facts.processors : 0;

@@ -16,7 +16,7 @@ inline constexpr int bsell_threads = 64;
 inline constexpr int dia_threads = 64;
 
 /// Entries of a CSR row per lane, about.
-inline constexpr double csr_entries_per_lane = 2;
+inline constexpr double csr_entries_per_lane = 8;
 /// Threads of a product that a processor should have before rows are shared between more threads.
 inline constexpr double spmv_threads_per_processor = 256;
 
