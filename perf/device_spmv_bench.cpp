@@ -1,6 +1,7 @@
 // How fast is y := A x on a device in every backend, format and precision, beside other libraries?
 
 #include "harness/on_device.hpp"
+#include "harness/precisions.hpp"
 
 #include <cnc/spmv.hpp>
 
@@ -72,18 +73,15 @@ void measure(const TestMatrix& matrix, const CsrMatrix<M>& A, const std::string&
   record.groups.push_back(std::move(group));
 }
 
-void measure_matrix(const TestMatrix& matrix, const BenchOptions& options, Record& record) {
-  if (matrix.A.nonzeros == 0) return record.notes.push_back(matrix.name + " left out: empty");
-  if (options.wants("f64")) measure<double, double>(matrix, matrix.A, "f64", options, record);
-  if (!options.wants("f32") && !options.wants("f32/f64")) return;
-  const CsrMatrix<float> narrow = convert_values<float>(matrix.A);
-  if (options.wants("f32")) measure<float, float>(matrix, narrow, "f32", options, record);
-  if (options.wants("f32/f64")) measure<float, double>(matrix, narrow, "f32/f64", options, record);
-}
-
 void run(const BenchOptions& options, Record& record) {
-  for (const std::string& source : matrix_sources(options.matrices))
-    measure_matrix(load_matrix(source), options, record);
+  for (const std::string& source : matrix_sources(options.matrices)) {
+    const TestMatrix matrix = load_matrix(source);
+    for_each_product_precision(
+        matrix, options, record,
+        [&]<class M, class V>(const CsrMatrix<M>& A, V, const char* precision) {
+          measure<M, V>(matrix, A, precision, options, record);
+        });
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "support/edge_matrices.hpp"
 #include "support/same_matrix.hpp"
 
+#include <cnc/copy.hpp>
 #include <cnc/formats.hpp>
 #include <cnc/preconditioner.hpp>
 #include <cnc/problems.hpp>
@@ -22,25 +23,6 @@ namespace {
 
 using detail::DeviceSpace;
 
-template <class To, class From>
-auto copy_view(const From& from) {
-  using T = typename From::non_const_value_type;
-  Kokkos::View<T*, To> to("copy", from.extent(0));
-  Kokkos::deep_copy(to, from);
-  return to;
-}
-
-template <class To, class T, class Space>
-BcsrMatrix<T, To> copy_to(const BcsrMatrix<T, Space>& A) {
-  return {A.rows,
-          A.cols,
-          A.block_size,
-          copy_view<To>(A.row_offsets),
-          copy_view<To>(A.columns),
-          copy_view<To>(A.values),
-          A.nonzeros};
-}
-
 template <class T>
 bool same_layout(const BcsrMatrix<T>& A, const BcsrMatrix<T, DeviceSpace>& B) {
   return same_matrix(A, copy_to<HostSpace>(B));
@@ -50,16 +32,16 @@ bool same_layout(const BsellMatrix<T>& A, const BsellMatrix<T, DeviceSpace>& B) 
   return A.rows == B.rows && A.cols == B.cols && A.block_size == B.block_size &&
          A.slice_height == B.slice_height && A.sort_window == B.sort_window &&
          A.nonzeros == B.nonzeros &&
-         same_entries(A.slice_offsets, copy_view<HostSpace>(B.slice_offsets)) &&
-         same_entries(A.columns, copy_view<HostSpace>(B.columns)) &&
-         same_entries(A.row_permutation, copy_view<HostSpace>(B.row_permutation)) &&
-         same_entries(A.values, copy_view<HostSpace>(B.values));
+         same_entries(A.slice_offsets, copy_to<HostSpace>(B.slice_offsets)) &&
+         same_entries(A.columns, copy_to<HostSpace>(B.columns)) &&
+         same_entries(A.row_permutation, copy_to<HostSpace>(B.row_permutation)) &&
+         same_entries(A.values, copy_to<HostSpace>(B.values));
 }
 template <class T>
 bool same_layout(const DiaMatrix<T>& A, const DiaMatrix<T, DeviceSpace>& B) {
   return A.rows == B.rows && A.cols == B.cols && A.symmetric == B.symmetric &&
-         A.nonzeros == B.nonzeros && same_entries(A.offsets, copy_view<HostSpace>(B.offsets)) &&
-         same_entries(A.values, copy_view<HostSpace>(B.values));
+         A.nonzeros == B.nonzeros && same_entries(A.offsets, copy_to<HostSpace>(B.offsets)) &&
+         same_entries(A.values, copy_to<HostSpace>(B.values));
 }
 
 /// Refuses on both sides, or gives the same layout, which leads back to A and takes new values.
@@ -93,7 +75,7 @@ void check_preconditioner(const CsrMatrix<T>& A, const CsrMatrix<T, DeviceSpace>
   const auto found = set_up_preconditioner(D, kind, block_size, device);
   CHECK(found.row == expected.row);
   CHECK(found.singular_block == expected.singular_block);
-  const auto inverse = copy_view<HostSpace>(device.inverse);
+  const auto inverse = copy_to<HostSpace>(device.inverse);
   REQUIRE(inverse.extent(0) == host.inverse.extent(0));
   // Devices contract products and sums.
   for (std::size_t k = 0; k < inverse.extent(0); ++k)
