@@ -45,6 +45,8 @@ constexpr DeviceShare device_dia_symmetric = {0.74, 0.56};
 constexpr double device_bytes_per_microsecond = 4.5e6;
 constexpr double device_sliced_start = 1.4 * device_bytes_per_microsecond;
 constexpr double device_diagonal_step = 0.07 * device_bytes_per_microsecond;
+/// So many diagonals take no longer than the start of a product by rows.
+constexpr offset_t device_free_diagonals = 8;
 
 // --- shared by both ----------------------------------------------------------------------------------
 
@@ -202,7 +204,8 @@ double dia_symmetric_bytes(const Structure& structure, const FormatSpec&, int va
 /// Few rows leave nothing to do while a thread waits.
 double device_dia_efficiency(const Structure& structure, double bytes, double share) {
   if (bytes == 0) return share;
-  const double waiting = device_diagonal_step * static_cast<double>(structure.diagonals);
+  const offset_t waited_for = std::max<offset_t>(0, structure.diagonals - device_free_diagonals);
+  const double waiting = device_diagonal_step * static_cast<double>(waited_for);
   return bytes / std::max(bytes / share, waiting);
 }
 double dia_efficiency(const Structure& structure, const FormatSpec& spec, int value_bytes,

@@ -36,5 +36,5 @@ int main(int argc, char** argv) {
   if (failures == 0 && cnc::test::skipped_cases() > 0) {
     return exit_code_skipped;
   }
-  return failures;
+  return failures == 0 ? 0 : 1;  // not their number, which may be that of a skipped test
 }
