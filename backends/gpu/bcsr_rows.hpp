@@ -1,6 +1,6 @@
 #pragma once
 
-#include <contract/operands.hpp>
+#include <cnc/contract/operands.hpp>
 
 #include <gpu/pack.hpp>
 #include <gpu/reduce.hpp>

@@ -2,7 +2,7 @@
 
 #include <cnc/error.hpp>
 
-#include <contract/operands.hpp>
+#include <cnc/contract/operands.hpp>
 
 #include <gpu/spmv_kernel.hpp>
 

@@ -4,8 +4,8 @@
 #include <gpu/pcg_resident.hpp>
 #include <gpu/pcg_streamed.hpp>
 
+#include <cnc/contract/cost.hpp>
 #include <cnc/error.hpp>
-#include <contract/cost.hpp>
 
 #include <memory>
 #include <optional>

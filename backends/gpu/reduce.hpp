@@ -1,6 +1,6 @@
 #pragma once
 
-#include <contract/queue.hpp>
+#include <cnc/contract/queue.hpp>
 
 #include <target/gpu.hpp>
 

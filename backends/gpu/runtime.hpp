@@ -1,7 +1,7 @@
 #pragma once
 
-#include <contract/backend.hpp>
-#include <contract/queue.hpp>
+#include <cnc/contract/backend.hpp>
+#include <cnc/contract/queue.hpp>
 
 #include <target/gpu.hpp>
 

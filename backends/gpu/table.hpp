@@ -1,6 +1,6 @@
 #pragma once
 
-#include <contract/backend.hpp>
+#include <cnc/contract/backend.hpp>
 
 #include <gpu/entries.hpp>
 #include <gpu/runtime.hpp>

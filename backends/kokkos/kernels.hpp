@@ -6,7 +6,7 @@
 
 // The operations of this backend, templated on the execution space. Each class is defined in the
 // source file of its name in snake_case and instantiated there for the spaces below; kokkos.cpp
-// enters the functions into the tables. What they compute is said in contract/ops.hpp.
+// enters the functions into the tables. What they compute is said in cnc/contract/ops.hpp.
 
 namespace cnc::kokkos {
 
@@ -77,7 +77,8 @@ struct BsellSpmv {
 template <class Exec, class M, class V>
 struct DiaSpmv {
   static void spmv(const Queue& queue, V alpha, const DiaOperand<M>& A, const V* x, V beta, V* y);
-  static void spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x, V* y, double* result);
+  static void spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x, V* y,
+                       double* result);
 };
 
 }  // namespace cnc::kokkos

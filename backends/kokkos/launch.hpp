@@ -2,8 +2,8 @@
 
 #include "kokkos/sum.hpp"
 
-#include <contract/queue.hpp>
-#include <contract/types.hpp>
+#include <cnc/contract/queue.hpp>
+#include <cnc/contract/types.hpp>
 
 #include <Kokkos_Core.hpp>
 

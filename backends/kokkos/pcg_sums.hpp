@@ -2,7 +2,7 @@
 
 #include "kokkos/sum.hpp"
 
-#include <contract/pcg.hpp>
+#include <cnc/contract/pcg.hpp>
 
 namespace cnc::kokkos {
 

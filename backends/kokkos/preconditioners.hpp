@@ -2,7 +2,7 @@
 
 #include "kokkos/block_size.hpp"
 
-#include <contract/pcg.hpp>
+#include <cnc/contract/pcg.hpp>
 
 #include <Kokkos_Core.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Everything that the kernels include, read before a wider instruction set is switched on.
-#include <contract/backend.hpp>
+#include <cnc/contract/backend.hpp>
 #include <openmp/openmp.hpp>
 #include <openmp/partition.hpp>
 

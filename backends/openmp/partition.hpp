@@ -1,6 +1,6 @@
 #pragma once
 
-#include <contract/queue.hpp>
+#include <cnc/contract/queue.hpp>
 
 namespace cnc::openmp {
 
@@ -18,9 +18,7 @@ struct Range {
 };
 
 /// Rows per partial sum when blocks of `block_size` rows must stay together.
-constexpr index_t group_rows(int block_size) {
-  return reduction_block / block_size * block_size;
-}
+constexpr index_t group_rows(int block_size) { return reduction_block / block_size * block_size; }
 
 /// Equal shares of [0, n) for `parts` threads.
 constexpr Range equal_share(index_t n, int part, int parts) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <contract/queue.hpp>
-#include <contract/types.hpp>
+#include <cnc/contract/queue.hpp>
+#include <cnc/contract/types.hpp>
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <contract/operands.hpp>
-#include <contract/queue.hpp>
+#include <cnc/contract/operands.hpp>
+#include <cnc/contract/queue.hpp>
 
 namespace cnc::reference {
 

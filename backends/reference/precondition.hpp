@@ -1,7 +1,7 @@
 #pragma once
 
-#include <contract/pcg.hpp>
-#include <contract/queue.hpp>
+#include <cnc/contract/pcg.hpp>
+#include <cnc/contract/queue.hpp>
 
 #include <algorithm>
 

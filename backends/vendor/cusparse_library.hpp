@@ -1,8 +1,8 @@
 #pragma once
 
+#include <cnc/contract/operands.hpp>
+#include <cnc/contract/queue.hpp>
 #include <cnc/error.hpp>
-#include <contract/operands.hpp>
-#include <contract/queue.hpp>
 
 #include <cublas_v2.h>
 #include <cuda.h>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <cnc/contract/cost.hpp>
+#include <cnc/contract/operands.hpp>
 #include <cnc/vector.hpp>
-#include <contract/cost.hpp>
-#include <contract/operands.hpp>
 
 namespace cnc {
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <cnc/contract/cost.hpp>
+#include <cnc/contract/operands.hpp>
 #include <cnc/vector.hpp>
-#include <contract/cost.hpp>
-#include <contract/operands.hpp>
 
 namespace cnc {
 
@@ -15,10 +15,10 @@ struct DiaMatrix {
 
   index_t rows = 0;
   index_t cols = 0;
-  bool symmetric = false;                          ///< offsets >= 0 only, the lower half is implied
-  Kokkos::View<const index_t*, Space> offsets;     ///< [diagonals], ascending: column - row
-  Vector<T, Space> values;                         ///< [diagonals rows]
-  offset_t nonzeros = 0;                           ///< useful entries, both halves
+  bool symmetric = false;                       ///< offsets >= 0 only, the lower half is implied
+  Kokkos::View<const index_t*, Space> offsets;  ///< [diagonals], ascending: column - row
+  Vector<T, Space> values;                      ///< [diagonals rows]
+  offset_t nonzeros = 0;                        ///< useful entries, both halves
 
   const char* format_name() const { return symmetric ? "dia-symmetric" : "dia"; }
   index_t diagonals() const { return static_cast<index_t>(offsets.extent(0)); }

@@ -57,7 +57,7 @@ struct FormatInfo {
   Matrix<T, Space> (*build)(const CsrMatrix<T, Space>& A, const FormatSpec&);
 
   /// Bytes of matrix storage (values, indices, padding) if built from this structure, as one SpMV
-  /// reads them (contract/cost.hpp); a negative value means that the format cannot hold the matrix.
+  /// reads them (cnc/contract/cost.hpp); a negative value means that the format cannot hold the matrix.
   /// Exact for block sizes in structure.occupancy but for padding; other sizes are taken at their worst.
   double predicted_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes,
                          MemorySpace memory = memory_of<Space>) const {

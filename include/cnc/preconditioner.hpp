@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cnc/bcsr_matrix.hpp>
-#include <contract/pcg.hpp>
+#include <cnc/contract/pcg.hpp>
 
 namespace cnc {
 

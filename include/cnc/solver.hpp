@@ -101,7 +101,7 @@ struct SolveReport {
   double tolerance = 0;            ///< the absolute residual asked for
   index_t restarts = 0;            ///< times the recurrence was replaced by the true residual
   double seconds = 0;
-  double bytes = 0;            ///< compulsory bytes moved by the iterations (contract/cost.hpp)
+  double bytes = 0;            ///< compulsory bytes moved by the iterations (cnc/contract/cost.hpp)
   double flops = 0;            ///< useful flops of the iterations
   offset_t backend_calls = 0;  ///< operations enqueued; in runs on a device: kernels launched
   offset_t host_synchronisations = 0;  ///< times the host waited for a scalar

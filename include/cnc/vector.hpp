@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cnc/contract/types.hpp>
 #include <cnc/error.hpp>
-#include <contract/types.hpp>
 
 #include <Kokkos_Core.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "harness/measure.hpp"
 
-#include <contract/cost.hpp>
+#include <cnc/contract/cost.hpp>
 
 #include <limits>
 #include <string>

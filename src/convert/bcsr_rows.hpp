@@ -2,7 +2,7 @@
 
 #include "convert/place_row.hpp"
 
-#include <contract/operands.hpp>
+#include <cnc/contract/operands.hpp>
 
 #include <Kokkos_Macros.hpp>
 

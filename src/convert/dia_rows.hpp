@@ -3,7 +3,7 @@
 #include "convert/narrow.hpp"
 #include "convert/search.hpp"
 
-#include <contract/operands.hpp>
+#include <cnc/contract/operands.hpp>
 
 #include <Kokkos_Macros.hpp>
 

@@ -2,8 +2,8 @@
 
 #include "convert/search.hpp"
 
+#include <cnc/contract/operands.hpp>
 #include <cnc/formats.hpp>
-#include <contract/operands.hpp>
 
 #include <Kokkos_Macros.hpp>
 

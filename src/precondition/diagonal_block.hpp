@@ -2,8 +2,8 @@
 
 #include "convert/search.hpp"
 
+#include <cnc/contract/operands.hpp>
 #include <cnc/preconditioner.hpp>
-#include <contract/operands.hpp>
 #include <precondition/invert_block.hpp>
 
 #include <Kokkos_Macros.hpp>

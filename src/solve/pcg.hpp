@@ -1,6 +1,6 @@
 #pragma once
 
-#include <contract/pcg.hpp>
+#include <cnc/contract/pcg.hpp>
 
 namespace cnc::detail {
 

@@ -2,7 +2,7 @@
 
 #include "conformance/per_backend.hpp"
 
-#include <contract/pcg.hpp>
+#include <cnc/contract/pcg.hpp>
 
 namespace cnc::testing {
 

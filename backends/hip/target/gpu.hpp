@@ -1,6 +1,6 @@
 #pragma once
 
-#include <contract/types.hpp>
+#include <cnc/contract/types.hpp>
 
 #include <hip/hip_runtime.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <contract/backend.hpp>
+#include <cnc/contract/backend.hpp>
 
 namespace cnc {
 

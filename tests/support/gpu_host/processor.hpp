@@ -2,7 +2,7 @@
 
 #include "support/gpu_host/fiber.hpp"
 
-#include <contract/types.hpp>
+#include <cnc/contract/types.hpp>
 
 #include <array>
 #include <cstddef>

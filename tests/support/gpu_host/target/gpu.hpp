@@ -2,7 +2,7 @@
 
 #include "support/gpu_host/processor.hpp"
 
-#include <contract/types.hpp>
+#include <cnc/contract/types.hpp>
 
 #include <atomic>
 #include <cstdint>

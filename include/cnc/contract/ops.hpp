@@ -1,8 +1,8 @@
 #pragma once
 
-#include <contract/operands.hpp>
-#include <contract/pcg.hpp>
-#include <contract/queue.hpp>
+#include <cnc/contract/operands.hpp>
+#include <cnc/contract/pcg.hpp>
+#include <cnc/contract/queue.hpp>
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <contract/ops.hpp>
+#include <cnc/contract/ops.hpp>
 
 #include <string>
 #include <type_traits>
