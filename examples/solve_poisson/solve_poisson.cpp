@@ -4,12 +4,10 @@
 
 #include <cnc/cnc.hpp>
 
-#include <Kokkos_Core.hpp>
-
 #include <cstdio>
 
 int main(int argc, char** argv) {
-  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const cnc::ScopeGuard guard(argc, argv);
   try {
     const char* problem = argc > 1 ? argv[1] : "poisson2d:64x64";
     const cnc::CsrMatrix<double> A = cnc::generate_problem(problem);

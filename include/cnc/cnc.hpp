@@ -17,6 +17,7 @@
 #include <cnc/preconditioner.hpp>
 #include <cnc/problems.hpp>
 #include <cnc/reorder.hpp>
+#include <cnc/scope_guard.hpp>
 #include <cnc/solver.hpp>
 #include <cnc/spmv.hpp>
 #include <cnc/triplets.hpp>

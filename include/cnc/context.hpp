@@ -24,6 +24,13 @@ using PinnedSpace = Kokkos::HostSpace;
 template <class Space>
 using SharedSpace = std::conditional_t<is_host_space<Space>, Kokkos::HostSpace, PinnedSpace>;
 
+/// Exec(), which ends the process in some versions when Kokkos is not initialised.
+template <class Exec>
+Exec default_instance() {
+  require_kokkos("Context");
+  return Exec();
+}
+
 /// The vendor's stream of an execution-space instance and the number of its device; null, 0 on a host.
 template <class Exec>
 void set_stream(Queue& queue, const Exec& exec) {
@@ -56,14 +63,18 @@ class Context {
       detail::is_host_space<memory_space> ? MemorySpace::host : MemorySpace::device;
 
   /// Host contexts use `threads` threads (0: all that OpenMP would use).
-  /// Errors   as find_backend; InvalidArgument (threads < 0); OutOfMemory.
-  explicit Context(std::string_view backend = "auto", int threads = 0, const Exec& exec = Exec())
+  /// Errors   as find_backend; InvalidArgument (threads < 0, Kokkos is not initialised); OutOfMemory.
+  explicit Context(std::string_view backend = "auto", int threads = 0,
+                   const Exec& exec = detail::default_instance<Exec>())
       : Context(find_backend(backend, memory), threads, exec) {}
-  explicit Context(const char* backend, int threads = 0, const Exec& exec = Exec())
+  explicit Context(const char* backend, int threads = 0,
+                   const Exec& exec = detail::default_instance<Exec>())
       : Context(std::string_view(backend), threads, exec) {}
   /// With a backend that need not be in the registry: it works in this memory and is usable.
-  /// Errors   InvalidArgument (threads < 0, a backend for other memory); OutOfMemory.
-  explicit Context(const Backend& backend, int threads = 0, const Exec& exec = Exec());
+  /// Errors   InvalidArgument (threads < 0, a backend for other memory, Kokkos is not initialised);
+  ///          OutOfMemory.
+  explicit Context(const Backend& backend, int threads = 0,
+                   const Exec& exec = detail::default_instance<Exec>());
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 

@@ -56,7 +56,7 @@ struct SolveOptions {
   SolveForm form = SolveForm::automatic;
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;
   int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout
-  FormatSpec format;                  ///< layout to build in prepare; "auto" chooses
+  FormatSpec format = {};             ///< layout to build in prepare; "auto" chooses
   StoragePrecision storage = StoragePrecision::as_vectors;
   Reordering reordering = Reordering::none;
 
@@ -69,7 +69,7 @@ struct SolveOptions {
 
   bool record_history = true;
   /// Called every `callback_interval` iterations (0: never); returning false stops the solve.
-  std::function<bool(const Progress&)> callback;
+  std::function<bool(const Progress&)> callback = {};
   index_t callback_interval = 0;
 };
 

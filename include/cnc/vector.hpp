@@ -32,6 +32,10 @@ namespace detail {
 /// Bytes that can still be allocated there, 0 where nobody tells.
 std::size_t free_bytes(MemorySpace memory);
 
+/// Kokkos would end the process, or crash, where it is used before its initialisation or after its end.
+/// Errors   InvalidArgument, which begins with `who`.
+void require_kokkos(const char* who);
+
 template <class Space>
 inline constexpr bool is_host_space =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible;
@@ -40,6 +44,7 @@ inline constexpr bool is_host_space =
 /// std::runtime_error by version, becomes OutOfMemory.
 template <class Space, class Allocate>
 auto allocated(const std::string& label, std::size_t bytes, const Allocate& allocate) {
+  require_kokkos(label.c_str());
   try {
     return allocate();
   } catch (const std::exception& error) {
@@ -53,7 +58,7 @@ auto allocated(const std::string& label, std::size_t bytes, const Allocate& allo
 }  // namespace detail
 
 /// A vector with uninitialised entries, for code that writes every one of them.
-/// Errors   OutOfMemory.
+/// Errors   InvalidArgument (Kokkos is not initialised), OutOfMemory.
 template <class T, class Space = HostSpace>
 Vector<T, Space> uninitialized(const std::string& label, std::size_t n) {
   return detail::allocated<Space>(label, n * sizeof(T), [&] {
@@ -62,7 +67,7 @@ Vector<T, Space> uninitialized(const std::string& label, std::size_t n) {
 }
 
 /// A vector of zeros.
-/// Errors   OutOfMemory.
+/// Errors   InvalidArgument (Kokkos is not initialised), OutOfMemory.
 template <class T, class Space = HostSpace>
 Vector<T, Space> zeroed(const std::string& label, std::size_t n) {
   return detail::allocated<Space>(label, n * sizeof(T), [&] { return Vector<T, Space>(label, n); });
