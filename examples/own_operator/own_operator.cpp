@@ -9,10 +9,10 @@ namespace {
 using In = cnc::Vector<const double>;
 using Out = cnc::Vector<double>;
 
-constexpr int width = 200, n = width * width;
+constexpr int width = 60, n = width * width;
 
-/// Conductivity of a cell: a bar across the grid conducts a thousand times as well.
-double conductivity(int i) { return i / width > 80 && i / width < 120 ? 1000.0 : 1.0; }
+/// Conductivity of a cell: a bar across the grid conducts a hundred times as well.
+double conductivity(int i) { return i / width > 24 && i / width < 36 ? 100.0 : 1.0; }
 
 /// Between two cells: their harmonic mean. Beyond the rim there is a cell like the one inside.
 double between(int i, int j) { return 2 / (1 / conductivity(i) + 1 / conductivity(j)); }

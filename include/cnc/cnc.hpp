@@ -1,5 +1,19 @@
 #pragma once
 
+/// @mainpage
+///
+/// cnc::Solver solves A x = b on a cnc::Context, which says where and by which backend. Matrices come from the caller's
+/// arrays (cnc::wrap_csr, cnc::wrap_bcsr), from entries in any order (cnc::csr_from_triplets), from files
+/// (cnc::read_matrix) or from cnc::generate_problem; vectors from cnc::wrap or cnc::zeroed. cnc::ScopeGuard
+/// comes before them all. Everything that the library throws is a cnc::Error.
+///
+/// What stands in the headers of cnc/contract is for authors of backends.
+
+/// @namespace cnc
+/// Everything of the library.
+/// @namespace cnc::cost
+/// Compulsory bytes and useful flops of the operations.
+
 #include <cnc/backend.hpp>
 #include <cnc/bcsr_matrix.hpp>
 #include <cnc/blas1.hpp>
