@@ -16,8 +16,8 @@ template <class T, class Space = HostSpace>
 struct BcsrMatrix {
   using value_type = T;
   using memory_space = Space;
-  using Offsets = Kokkos::View<const index_t*, Space>;
-  using Columns = Kokkos::View<const index_t*, Space>;
+  using Offsets = Kokkos::View<const index_t*, Space>;  ///< of the block rows
+  using Columns = Kokkos::View<const index_t*, Space>;  ///< of the blocks
 
   index_t rows = 0;
   index_t cols = 0;
@@ -46,9 +46,10 @@ struct BcsrMatrix {
   const char* format_name() const { return block_size == 1 ? "csr" : "bcsr"; }
   index_t block_rows() const { return ceil_div(rows, block_size); }
   index_t block_cols() const { return ceil_div(cols, block_size); }
-  offset_t blocks() const { return static_cast<offset_t>(columns.extent(0)); }
+  offset_t blocks() const { return static_cast<offset_t>(columns.extent(0)); }  ///< stored ones
   offset_t stored() const { return static_cast<offset_t>(values.extent(0)); }
 
+  /// What kernels see.
   BcsrOperand<T> operand() const {
     return {rows,
             cols,

@@ -43,10 +43,13 @@ struct BsellMatrix {
 
   const char* format_name() const { return "bsell"; }
   index_t block_rows() const { return ceil_div(rows, block_size); }
+  /// A partial last one included.
   index_t slices() const { return ceil_div(block_rows(), slice_height); }
+  /// Places for blocks, padding included.
   offset_t slots() const { return static_cast<offset_t>(columns.extent(0)); }
   offset_t stored() const { return static_cast<offset_t>(values.extent(0)); }
 
+  /// What kernels see.
   BsellOperand<T> operand() const {
     return {rows,
             cols,
@@ -58,6 +61,7 @@ struct BsellMatrix {
             values.data(),
             slots()};
   }
+  /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.
   Cost spmv_cost(int vector_bytes) const {
     return cost::spmv(operand(), slots(), nonzeros, vector_bytes);
   }

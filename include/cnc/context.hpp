@@ -57,8 +57,9 @@ class Context {
                 "backends are built for Kokkos' default host and default execution spaces");
 
  public:
-  using execution_space = Exec;
+  using execution_space = Exec;  ///< where operations run
   using memory_space = typename Exec::memory_space;
+  /// Which of the two memories that is.
   static constexpr MemorySpace memory =
       detail::is_host_space<memory_space> ? MemorySpace::host : MemorySpace::device;
 
@@ -67,6 +68,7 @@ class Context {
   explicit Context(std::string_view backend = "auto", int threads = 0,
                    const Exec& exec = detail::default_instance<Exec>())
       : Context(find_backend(backend, memory), threads, exec) {}
+  /// The same for a literal.
   explicit Context(const char* backend, int threads = 0,
                    const Exec& exec = detail::default_instance<Exec>())
       : Context(std::string_view(backend), threads, exec) {}
@@ -78,9 +80,9 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  const Backend& backend() const { return *backend_; }
-  const Exec& execution_space_instance() const { return exec_; }
-  int threads() const { return queue_.threads; }
+  const Backend& backend() const { return *backend_; }            ///< the one chosen
+  const Exec& execution_space_instance() const { return exec_; }  ///< the stream
+  int threads() const { return queue_.threads; }                  ///< of a host backend
   /// Scalars that a thread of a host backend must have to itself before it is woken (default 16384).
   /// Results do not depend on it.
   /// Errors   InvalidArgument (scalars < 1).
@@ -104,11 +106,12 @@ class Context {
   /// What backends receive. Scratch covers the last reserve.
   const Queue& queue() const { return queue_; }
 
-  /// The operation tables of the backend.
+  /// The backend's operations on vectors of V.
   template <class V>
   const VectorOps<V>& vectors() const {
     return vector_ops<V>(*backend_);
   }
+  /// The backend's operations with the format of A on vectors of V.
   template <class V, class Operand>
   const MatrixOps<Operand, V>& matrices(const Operand& A) const {
     return matrix_ops(matrix_table<typename Operand::value_type, V>(*backend_), A);
@@ -132,7 +135,9 @@ class Context {
   Vector<std::uint32_t, memory_space> tickets_;
 };
 
+/// A context of the host unless the type says otherwise.
 Context()->Context<>;
+/// The same with a backend.
 Context(const char*)->Context<>;
 
 /// Threads that a host context uses when none are asked for: OMP_NUM_THREADS or the cores at hand.

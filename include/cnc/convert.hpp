@@ -34,6 +34,7 @@ inline constexpr int device_sort_slices = 8;
 template <class T, class Space>
 inline constexpr int default_slice_height =
     memory_of<Space> == MemorySpace::device ? device_slice_height : host_slice_height<T>;
+/// The same for the sort window, in slices.
 template <class Space>
 inline constexpr int default_window_slices =
     memory_of<Space> == MemorySpace::device ? device_sort_slices : default_sort_slices;
@@ -61,6 +62,7 @@ constexpr bool dia_holds(offset_t stored, offset_t entries) {
 template <class T, class Space>
 DiaMatrix<T, Space> to_dia(const CsrMatrix<T, Space>& A, bool symmetric = false);
 
+/// @{
 /// CSR from any format. Fill is dropped: a stored value that is zero does not come back, so explicit
 /// zeros of the original are lost. A CSR matrix (block size 1) is returned as it is, sharing its views.
 /// Errors   InvalidArgument (more than 2^31 - 1 nonzeros, A not valid).
@@ -74,6 +76,7 @@ template <class T, class Space>
 CsrMatrix<T, Space> to_csr(const Matrix<T, Space>& A) {
   return std::visit([](const auto& a) { return to_csr(a); }, A);
 }
+/// @}
 
 /// The same matrix with values in another precision; the index arrays are shared, the values are
 /// always a copy (also in the same precision). Inf and NaN stay what they are.
@@ -87,6 +90,7 @@ BcsrMatrix<To, Space> convert_values(const BcsrMatrix<From, Space>& A);
 template <class T>
 CsrMatrix<T> transpose(const CsrMatrix<T>& A);
 
+/// @{
 /// New values on an unchanged pattern: overwrites the values of `A` with those of `source`, allocating
 /// nothing. Every entry of `source` must have its place in `A`; the rest of `A` becomes zero.
 /// `source` may be of another precision than `A`. Views that `A` shares with others (a CSR layout shares
@@ -105,6 +109,7 @@ template <class T, class S, class Space>
 void update_values(Matrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
   std::visit([&](auto& a) { update_values(a, source); }, A);
 }
+/// @}
 
 /// How full the blocks of one block size would be.
 struct BlockOccupancy {

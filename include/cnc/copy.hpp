@@ -24,6 +24,7 @@ auto copy_to(const Kokkos::View<T*, Properties...>& view) {
   }
 }
 
+/// @{
 /// A matrix in another memory space, in the same layout.
 template <class Space, class T, class From>
 BcsrMatrix<T, Space> copy_to(const BcsrMatrix<T, From>& A) {
@@ -57,5 +58,6 @@ template <class Space, class T, class From>
 Matrix<T, Space> copy_to(const Matrix<T, From>& A) {
   return std::visit([](const auto& a) { return Matrix<T, Space>(copy_to<Space>(a)); }, A);
 }
+/// @}
 
 }  // namespace cnc

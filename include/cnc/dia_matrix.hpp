@@ -21,12 +21,14 @@ struct DiaMatrix {
   offset_t nonzeros = 0;                        ///< useful entries, both halves
 
   const char* format_name() const { return symmetric ? "dia-symmetric" : "dia"; }
-  index_t diagonals() const { return static_cast<index_t>(offsets.extent(0)); }
+  index_t diagonals() const { return static_cast<index_t>(offsets.extent(0)); }  ///< stored ones
   offset_t stored() const { return static_cast<offset_t>(values.extent(0)); }
 
+  /// What kernels see.
   DiaOperand<T> operand() const {
     return {rows, cols, diagonals(), symmetric, offsets.data(), values.data()};
   }
+  /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.
   Cost spmv_cost(int vector_bytes) const { return cost::spmv(operand(), nonzeros, vector_bytes); }
   /// Checks offsets (ascending, inside the matrix, not negative if symmetric) and zeros out of range.
   /// Host matrices only. O(stored). Throws InvalidArgument naming the first fault.

@@ -34,7 +34,7 @@ class IoError : public Error {
         file_(file),
         line_(line) {}
 
-  const std::string& file() const noexcept { return file_; }
+  const std::string& file() const noexcept { return file_; }  ///< as given by the caller
   std::size_t line() const noexcept { return line_; }  ///< 1-based; 0 when no line is to blame
 
  private:
@@ -45,14 +45,15 @@ class IoError : public Error {
 /// Memory ran out: bytes asked for, and bytes free where the system tells (else 0).
 class OutOfMemory : public Error {
  public:
+  /// `what` did not fit.
   OutOfMemory(const std::string& what, std::size_t bytes_asked, std::size_t bytes_free)
       : Error(what + ": " + std::to_string(bytes_asked) + " bytes asked, " +
               std::to_string(bytes_free) + " bytes free"),
         bytes_asked_(bytes_asked),
         bytes_free_(bytes_free) {}
 
-  std::size_t bytes_asked() const noexcept { return bytes_asked_; }
-  std::size_t bytes_free() const noexcept { return bytes_free_; }
+  std::size_t bytes_asked() const noexcept { return bytes_asked_; }  ///< of this one allocation
+  std::size_t bytes_free() const noexcept { return bytes_free_; }    ///< 0 where nobody tells
 
  private:
   std::size_t bytes_asked_;
@@ -63,6 +64,7 @@ class OutOfMemory : public Error {
 class DeviceError : public Error {
  public:
   using Error::Error;
+  /// `reason` is what the vendor's library says.
   DeviceError(const std::string& operation, const std::string& backend, const std::string& reason)
       : Error(operation + " on " + backend + ": " + reason) {}
 };
@@ -71,6 +73,7 @@ namespace detail {
 [[noreturn]] inline void throw_invalid(const std::string& text) { throw InvalidArgument(text); }
 }  // namespace detail
 
+/// @{
 /// The check at the public door: throws InvalidArgument with `text` unless `condition` holds. The text
 /// is built from literals on the good path; pass a callable when it needs formatting.
 inline void require(bool condition, const char* text) {
@@ -81,5 +84,6 @@ requires requires(const MakeText& make) { std::string(make()); }
 void require(bool condition, const MakeText& make_text) {
   if (!condition) detail::throw_invalid(make_text());
 }
+/// @}
 
 }  // namespace cnc

@@ -11,8 +11,8 @@ namespace cnc {
 /// Which layout to build: "csr", "bcsr:3", "bsell:1", ... as on the command line.
 /// name "auto" lets choose_format decide.
 struct FormatSpec {
-  std::string name = "auto";
-  int block_size = 1;  ///< ignored by formats without blocks
+  std::string name = "auto";  ///< without the block size
+  int block_size = 1;         ///< ignored by formats without blocks
 
   /// Text that parse_format reads back: "bcsr:3", "csr".
   std::string text() const;
@@ -21,13 +21,16 @@ struct FormatSpec {
 
 /// Facts about the pattern of a square or rectangular CSR matrix that decide which format suits it.
 struct Structure {
-  index_t rows = 0, cols = 0;
-  offset_t nonzeros = 0;  ///< entries of the pattern, explicit zeros included
-  index_t longest_row = 0, shortest_row = 0, empty_rows = 0;
-  double mean_row = 0;
-  double row_deviation = 0;  ///< standard deviation of the row lengths
-  index_t lower_bandwidth = 0,
-          upper_bandwidth = 0;     ///< largest row - col and col - row, at least 0
+  index_t rows = 0;
+  index_t cols = 0;
+  offset_t nonzeros = 0;           ///< entries of the pattern, explicit zeros included
+  index_t longest_row = 0;         ///< its entries
+  index_t shortest_row = 0;        ///< its entries
+  index_t empty_rows = 0;          ///< rows without entries
+  double mean_row = 0;             ///< entries
+  double row_deviation = 0;        ///< standard deviation of the row lengths
+  index_t lower_bandwidth = 0;     ///< largest row - col, at least 0
+  index_t upper_bandwidth = 0;     ///< largest col - row, at least 0
   offset_t diagonals = 0;          ///< distinct offsets col - row that hold an entry
   bool pattern_symmetric = false;  ///< every entry (i,j) has an entry (j,i); square matrices only
   bool value_symmetric = false;    ///< pattern_symmetric, and a(i,j) == a(j,i) exactly
@@ -45,15 +48,17 @@ Structure analyze(const CsrMatrix<T, Space>& A);
 /// One storage format as data: the only list of formats is in src/convert/formats.cpp.
 template <class T, class Space = HostSpace>
 struct FormatInfo {
-  const char* name;
-  const char* description;
-  bool has_blocks;  ///< takes ":B"
+  const char* name;         ///< as in FormatSpec
+  const char* description;  ///< one line for lists of formats
+  bool has_blocks;          ///< takes ":B"
   /// Smallest block size worth comparing: 2 where block size 1 is another format of the list.
   int smallest_block_size;
 
-  // What stands behind the functions below.
+  /// Stands behind predicted_bytes.
   double (*bytes)(const Structure&, const FormatSpec&, int value_bytes, MemorySpace);
+  /// Stands behind expected_efficiency.
   double (*efficiency)(const Structure&, const FormatSpec&, int value_bytes, MemorySpace);
+  /// Stands behind build_format.
   Matrix<T, Space> (*build)(const CsrMatrix<T, Space>& A, const FormatSpec&);
 
   /// Bytes of matrix storage (values, indices, padding) if built from this structure, as one SpMV
@@ -82,12 +87,13 @@ FormatSpec parse_format(std::string_view text);
 /// each size whose density is at least `min_density`. Formats that cannot hold it are left out.
 std::vector<FormatSpec> comparable_formats(const Structure& structure, double min_density = 0.5);
 
-/// The spec with the least predicted time (predicted bytes over expected efficiency of kernels on the
-/// host or on a device) and why: one sentence per spec considered, then one for the choice.
+/// What choose_format chose, and why: one sentence per spec considered, then one for the choice.
 struct FormatAdvice {
-  FormatSpec format;
-  std::vector<std::string> reasons;
+  FormatSpec format;                 ///< the choice
+  std::vector<std::string> reasons;  ///< sentences
 };
+/// The spec with the least predicted time: predicted bytes over expected efficiency of kernels on the
+/// host or on a device.
 FormatAdvice choose_format(const Structure& structure, int value_bytes,
                            MemorySpace memory = MemorySpace::host);
 

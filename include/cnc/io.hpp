@@ -11,12 +11,15 @@ namespace cnc {
 
 /// What the header of a Matrix Market file says.
 struct MatrixMarketHeader {
+  /// Entry by entry, or dense by columns.
   enum class Layout { coordinate, array };
+  /// What an entry is.
   enum class Field { real, integer, pattern };
+  /// Whether the upper half is left out, and what it is.
   enum class Symmetry { general, symmetric, skew_symmetric };
-  Layout layout = Layout::coordinate;
-  Field field = Field::real;
-  Symmetry symmetry = Symmetry::general;
+  Layout layout = Layout::coordinate;     ///< first word
+  Field field = Field::real;              ///< second word
+  Symmetry symmetry = Symmetry::general;  ///< third word
   index_t rows = 0;
   index_t cols = 0;
   offset_t entries = 0;  ///< entry lines in the file, before symmetry is expanded
@@ -72,6 +75,7 @@ void write_vector(const std::string& path, const Vector<const T>& x);
 /// Errors   IoError; InvalidArgument (block size not 1).
 template <class T>
 void write_cache(const std::string& path, const CsrMatrix<T>& A);
+/// The same for a vector.
 template <class T>
 void write_cache(const std::string& path, const Vector<const T>& x);
 

@@ -10,7 +10,8 @@ namespace cnc {
 /// context's stream if the space has one. For matrix-free solves.
 template <class V, class Space = HostSpace>
 struct LinearOperator {
-  index_t rows = 0;
+  index_t rows = 0;  ///< and columns
+  /// y := A x.
   std::function<void(const Vector<const V, Space>& x, const Vector<V, Space>& y)> apply;
 };
 

@@ -8,10 +8,11 @@ namespace cnc {
 /// A built-in preconditioner: kind, block size, and the inverted diagonal (blocks).
 template <class V, class Space = HostSpace>
 struct Preconditioner {
-  PreconditionerKind kind = PreconditionerKind::none;
+  PreconditionerKind kind = PreconditionerKind::none;  ///< which of them
   int block_size = 1;
   Vector<V, Space> inverse;  ///< jacobi: [rows]; block_jacobi: [ceil(rows/b) b^2], row-major
 
+  /// What kernels see.
   PreconditionerOperand<V> operand() const { return {kind, block_size, inverse.data()}; }
 };
 
@@ -19,9 +20,9 @@ struct Preconditioner {
 /// when its diagonal entry is zero or not finite, when it has an entry in its diagonal block that is not
 /// finite, or when it is the first row of a singular block (singular_block is then true).
 struct PreconditionerSetup {
-  index_t row = -1;
-  bool singular_block = false;
-  bool ok() const { return row < 0; }
+  index_t row = -1;                    ///< the first at fault
+  bool singular_block = false;         ///< the fault is its whole block
+  bool ok() const { return row < 0; }  ///< no row is at fault
 };
 
 /// Inverts the diagonal (blocks) of A into M.inverse, which is allocated when its extent differs and

@@ -10,12 +10,12 @@ namespace cnc {
 
 /// One built-in problem family, for --help and for loops over all of them.
 struct ProblemInfo {
-  std::string name;         ///< "poisson3d"
-  std::string syntax;       ///< "poisson3d:N or poisson3d:NXxNYxNZ"
-  std::string description;  ///< one line
-  std::string example;      ///< a small instance, "poisson3d:8"
-  bool symmetric_positive_definite = true;
-  int natural_block_size = 1;  ///< unknowns per node
+  std::string name;                         ///< "poisson3d"
+  std::string syntax;                       ///< "poisson3d:N or poisson3d:NXxNYxNZ"
+  std::string description;                  ///< one line
+  std::string example;                      ///< a small instance, "poisson3d:8"
+  bool symmetric_positive_definite = true;  ///< for all its parameters
+  int natural_block_size = 1;               ///< unknowns per node
 };
 
 /// All families.

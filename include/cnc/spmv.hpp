@@ -14,11 +14,11 @@ namespace cnc {
 /// Errors   InvalidArgument (extents; in builds with CNC_CHECKED also what A.validate() finds),
 ///          UnsupportedOperation (backend), DeviceError (launch).
 /// Cost     A.spmv_cost gives bytes and flops.
-/// Method   per format and backend; start at backends/<name>/.
+/// Method   per format and backend; start at backends/NAME/.
 template <class Exec, class SparseMatrix, class X, class Y>
-  requires Kokkos::is_view<X>::value && Kokkos::is_view<Y>::value
-void spmv(const Context<Exec>& ctx, typename Y::non_const_value_type alpha, const SparseMatrix& A,
-          const X& x, typename Y::non_const_value_type beta, const Y& y) {
+requires Kokkos::is_view<X>::value && Kokkos::is_view<Y>::value void spmv(
+    const Context<Exec>& ctx, typename Y::non_const_value_type alpha, const SparseMatrix& A,
+    const X& x, typename Y::non_const_value_type beta, const Y& y) {
   detail::check_vector<Exec>(x, A.cols, "spmv: x needs A.cols contiguous entries");
   detail::check_vector<Exec>(y, A.rows, "spmv: y needs A.rows contiguous entries");
 #ifdef CNC_CHECKED

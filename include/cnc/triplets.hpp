@@ -9,9 +9,9 @@ namespace cnc {
 /// One entry of a matrix in coordinate form, indices from 0.
 template <class T>
 struct Triplet {
-  index_t row = 0;
-  index_t col = 0;
-  T value{};
+  index_t row = 0;  ///< from 0
+  index_t col = 0;  ///< from 0
+  T value{};        ///< of the entry
 };
 
 /// CSR from triplets in any order; entries at the same place are summed in the order given, so the

@@ -12,6 +12,7 @@
 
 namespace cnc {
 
+/// The memory of the host.
 using HostSpace = Kokkos::HostSpace;
 
 /// A vector is a Kokkos view of rank 1. A view of the caller's is used as it is.

@@ -6,12 +6,14 @@ namespace cnc {
 
 /// Compulsory bytes (each operand read once, each result written once; beta == 0) and useful flops.
 struct Cost {
-  double bytes = 0;
-  double flops = 0;
+  double bytes = 0;  ///< read and written
+  double flops = 0;  ///< additions and multiplications
 
+  /// One after the other.
   constexpr Cost operator+(const Cost& other) const {
     return {bytes + other.bytes, flops + other.flops};
   }
+  /// Repeated.
   constexpr Cost operator*(double count) const { return {bytes * count, flops * count}; }
 };
 
@@ -27,6 +29,7 @@ constexpr Cost spmv(const BcsrOperand<T>& A, offset_t blocks, offset_t nonzeros,
           2.0 * double(nonzeros)};
 }
 
+/// y := A x; padding costs bytes but earns no flops.
 template <class T>
 constexpr Cost spmv(const BsellOperand<T>& A, offset_t slots, offset_t nonzeros, int vector_bytes) {
   const double b2 = double(A.block_size) * A.block_size;
@@ -65,6 +68,7 @@ inline constexpr double pcg_plain_passes = 17;
 /// M^-1 r (1), three dots (6).
 inline constexpr double pcg_flops_per_row = 13;
 
+/// What an iteration does besides its SpMV: `passes` is one of the constants above.
 constexpr Cost pcg_vectors(index_t n, double passes, int vector_bytes) {
   return vectors(n, passes, pcg_flops_per_row, vector_bytes);
 }

@@ -55,6 +55,7 @@ struct BsellOperand {
   offset_t slots = 0;  ///< slice_offsets[slices], known to the host: what launches go by
 
   constexpr index_t block_rows() const { return ceil_div(rows, block_size); }
+  /// A partial last one included.
   constexpr index_t slices() const { return ceil_div(block_rows(), slice_height); }
   bool operator==(const BsellOperand&) const = default;
 };
@@ -68,8 +69,8 @@ struct DiaOperand {
   using value_type = T;
   index_t rows = 0;
   index_t cols = 0;
-  index_t diagonals = 0;  ///< stored ones
-  bool symmetric = false;
+  index_t diagonals = 0;             ///< stored ones
+  bool symmetric = false;            ///< the lower half is implied
   const index_t* offsets = nullptr;  ///< [diagonals], ascending: column - row
   const T* values = nullptr;         ///< [diagonals rows]
   bool operator==(const DiaOperand&) const = default;

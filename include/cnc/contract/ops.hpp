@@ -75,11 +75,13 @@ struct MatrixOps {
 /// Everything that a backend offers for matrices stored in M under vectors of V. One line per format.
 template <class M, class V>
 struct MatrixTable {
-  MatrixOps<BcsrOperand<M>, V> bcsr = {};
-  MatrixOps<BsellOperand<M>, V> bsell = {};
-  MatrixOps<DiaOperand<M>, V> dia = {};
+  MatrixOps<BcsrOperand<M>, V> bcsr = {};    ///< CSR and BCSR
+  MatrixOps<BsellOperand<M>, V> bsell = {};  ///< sliced formats
+  MatrixOps<DiaOperand<M>, V> dia = {};      ///< both forms of DIA
 };
 
+/// @{
+/// The entries for the format of an operand.
 template <class M, class V>
 constexpr const auto& matrix_ops(const MatrixTable<M, V>& table, const BcsrOperand<M>&) {
   return table.bcsr;
@@ -92,5 +94,6 @@ template <class M, class V>
 constexpr const auto& matrix_ops(const MatrixTable<M, V>& table, const DiaOperand<M>&) {
   return table.dia;
 }
+/// @}
 
 }  // namespace cnc

@@ -11,9 +11,9 @@ enum class PreconditionerKind { none, jacobi, block_jacobi };
 /// (block_jacobi, [ceil(n/b) b^2]; a partial last block is padded with the identity).
 template <class V>
 struct PreconditionerOperand {
-  PreconditionerKind kind = PreconditionerKind::none;
+  PreconditionerKind kind = PreconditionerKind::none;  ///< which of them
   int block_size = 1;
-  const V* inverse = nullptr;
+  const V* inverse = nullptr;  ///< null for none
   bool operator==(const PreconditionerOperand&) const = default;
 };
 
@@ -46,19 +46,19 @@ struct PcgScalars {
   double rr = 0;           ///< r . r, the recurrence residual squared
   double alpha = 0;        ///< step length of the last update
   double beta = 0;         ///< direction coefficient of the last update
-  PcgBreakdown breakdown = PcgBreakdown::none;
+  PcgBreakdown breakdown = PcgBreakdown::none;  ///< why the iteration ended early
 };
 
 /// Vectors of one PCG solve, all [n] in the backend's memory space, none overlapping.
 /// `s` is used by Chronopoulos-Gear and by runs of a device backend, which keep two p.
 template <class V>
 struct PcgVectors {
-  V* x = nullptr;
-  V* r = nullptr;
-  V* z = nullptr;
-  V* p = nullptr;
-  V* q = nullptr;
-  V* s = nullptr;
+  V* x = nullptr;  ///< the iterate
+  V* r = nullptr;  ///< its recurrence residual
+  V* z = nullptr;  ///< M^-1 r
+  V* p = nullptr;  ///< the direction
+  V* q = nullptr;  ///< A p, or A z
+  V* s = nullptr;  ///< A p, or a second p
   bool operator==(const PcgVectors&) const = default;
 };
 
@@ -78,10 +78,10 @@ struct PcgPlan {
 
 /// Limits, log and outcome of a run of many iterations inside one backend call.
 struct PcgRun {
-  PcgForm form = PcgForm::automatic;
-  bool single_reduction = false;  ///< Chronopoulos-Gear instead of the classic recurrences
-  index_t max_iterations = 0;     ///< iterations to do at most
-  double rr_target = 0;           ///< stop once r . r <= rr_target
+  PcgForm form = PcgForm::automatic;  ///< the form asked for
+  bool single_reduction = false;      ///< Chronopoulos-Gear instead of the classic recurrences
+  index_t max_iterations = 0;         ///< iterations to do at most
+  double rr_target = 0;               ///< stop once r . r <= rr_target
   /// [max_iterations] r . r after each iteration, in memory that host and backend both reach; may be null
   double* history = nullptr;
   PcgPlan* plan = nullptr;  ///< what pcg_plan returned, null where the table has no pcg_plan

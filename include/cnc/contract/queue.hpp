@@ -8,10 +8,10 @@ namespace cnc {
 /// the length alone, so a dot product has the same bits for any number of threads.
 inline constexpr index_t reduction_block = 512;
 
+/// Partial sums that reductions have room for at least: a device's grid does not shrink with n.
+inline constexpr index_t least_reduction_slots = 16384;
 /// Partial sums that reductions over n rows may need at one time: the matrix's, in groups of at least
 /// reduction_block / 2 rows, and two of the vectors', in groups of at least reduction_block - 15 rows.
-/// Never fewer than least_reduction_slots: a device's grid does not shrink with n.
-inline constexpr index_t least_reduction_slots = 16384;
 constexpr index_t reduction_slots(index_t n) {
   const index_t slots = 5 * (ceil_div(n, reduction_block) + 1);
   return slots < least_reduction_slots ? least_reduction_slots : slots;
