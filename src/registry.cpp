@@ -21,6 +21,7 @@
 #endif
 
 #include <string>
+#include <vector>
 
 namespace cnc {
 
@@ -73,6 +74,62 @@ std::span<const Backend* const> backends() {
 
 namespace {
 
+[[maybe_unused]] constexpr const char* without_cuda =
+    "not built: configure with CNC_ENABLE_CUDA=ON";
+[[maybe_unused]] constexpr const char* without_hip = "not built: configure with CNC_ENABLE_HIP=ON";
+[[maybe_unused]] constexpr const char* without_cusparse =
+    "not built: configure with CNC_ENABLE_CUDA=ON where cuSPARSE is installed";
+[[maybe_unused]] constexpr const char* without_rocsparse =
+    "not built: configure with CNC_ENABLE_HIP=ON where rocSPARSE is installed";
+
+}  // namespace
+
+/// The other side of every #ifdef above.
+std::span<const AbsentBackend> absent_backends() {
+  constexpr MemorySpace device = MemorySpace::device;
+  static const std::vector<AbsentBackend> list = {
+#ifndef CNC_HAVE_CUDA
+      {"cuda", "NVIDIA GPUs", device, without_cuda},
+#endif
+#ifndef CNC_HAVE_HIP
+      {"hip", "AMD GPUs", device, without_hip},
+#endif
+#ifndef CNC_HAVE_KOKKOS_KERNELS
+      {"kokkos-kernels", "CSR SpMV and BLAS-1 of the library, to compare with", MemorySpace::host,
+       "not built: configure where Kokkos Kernels is installed", true},
+#endif
+#ifndef CNC_HAVE_CUSPARSE
+      {"cusparse", "cuSPARSE, to compare with", device, without_cusparse, true},
+      {"cusparse-alg2", "its second algorithm", device, without_cusparse, true, true},
+      {"cusparse-sell", "its sliced ELL", device, without_cusparse, true, true},
+      {"cusparse-bsr", "its BSR", device, without_cusparse, true, true},
+#endif
+#ifndef CNC_HAVE_ROCSPARSE
+      {"rocsparse", "rocSPARSE, to compare with", device, without_rocsparse, true},
+      {"rocsparse-stream", "its stream algorithm", device, without_rocsparse, true, true},
+#endif
+#ifndef CNC_HAVE_CUDA
+      {"cuda-row-per-block", "one row mapping of cuda", device, without_cuda, false, true},
+      {"cuda-row-per-warp", "one row mapping of cuda", device, without_cuda, false, true},
+      {"cuda-balanced", "one row mapping of cuda", device, without_cuda, false, true},
+#endif
+#ifndef CNC_HAVE_HIP
+      {"hip-row-per-block", "one row mapping of hip", device, without_hip, false, true},
+      {"hip-row-per-wave", "one row mapping of hip", device, without_hip, false, true},
+      {"hip-balanced", "one row mapping of hip", device, without_hip, false, true},
+#endif
+#ifndef __x86_64__
+      {"openmp:avx512", "OpenMP threads, AVX-512", MemorySpace::host,
+       "not built: for x86-64 processors", false, true},
+      {"openmp:avx2", "OpenMP threads, AVX2 and FMA", MemorySpace::host,
+       "not built: for x86-64 processors", false, true},
+#endif
+  };
+  return list;
+}
+
+namespace {
+
 const char* memory_text(MemorySpace memory) {
   return memory == MemorySpace::host ? "host" : "device";
 }
@@ -82,8 +139,12 @@ const Backend& preferred_backend(MemorySpace memory) {
     if (backend->memory == memory && !backend->yardstick && !backend->variant &&
         availability_of(*backend).usable)
       return *backend;
+  std::string not_built;
+  for (const AbsentBackend& absent : absent_backends())
+    if (absent.memory == memory && !absent.yardstick && !absent.variant)
+      not_built += std::string(not_built.empty() ? "; " : ", ") + absent.name + " " + absent.detail;
   throw UnsupportedOperation(std::string("no backend for ") + memory_text(memory) +
-                             " memory is usable on this machine");
+                             " memory is usable on this machine" + not_built);
 }
 
 /// The backend of that name for that memory; else one of that name for the other memory; else null.
@@ -95,6 +156,12 @@ const Backend* named_backend(std::string_view name, MemorySpace memory) {
     found = backend;
   }
   return found;
+}
+
+const AbsentBackend* absent_backend(std::string_view name) {
+  for (const AbsentBackend& absent : absent_backends())
+    if (name == absent.name) return &absent;
+  return nullptr;
 }
 
 std::string known_names() {
@@ -118,6 +185,8 @@ const Backend& find_backend(std::string_view name, MemorySpace memory) {
   if (name == "auto") return preferred_backend(memory);
   const Backend* backend = named_backend(name, memory);
   const auto prefix = [&] { return "backend '" + std::string(name) + "' "; };
+  if (const AbsentBackend* absent = backend == nullptr ? absent_backend(name) : nullptr)
+    throw UnsupportedOperation(prefix() + "is " + absent->detail);
   if (backend == nullptr)
     throw InvalidArgument("unknown backend '" + std::string(name) + "'; known: " + known_names());
   if (backend->memory != memory)

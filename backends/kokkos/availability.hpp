@@ -16,4 +16,11 @@ Availability availability() {
                     (threads == 1 ? " thread" : " threads")};
 }
 
+/// Threads of the execution space that a queue of the host was made with.
+template <class Exec>
+int threads(const Queue& queue) {
+  const auto* const exec = static_cast<const Exec*>(queue.execution_space);
+  return static_cast<int>(exec != nullptr ? exec->concurrency() : Exec().concurrency());
+}
+
 }  // namespace cnc::kokkos

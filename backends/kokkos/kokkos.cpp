@@ -48,6 +48,7 @@ constexpr Backend backend_table(MemorySpace memory) {
       .yardstick = false,
       .variant = false,
       .availability = availability<Exec>,
+      .threads = threads<Exec>,
       .vector_f32 = vector_table<Exec, float>(),
       .vector_f64 = vector_table<Exec, double>(),
       .matrix_f32 = matrix_table<Exec, float, float>(),

@@ -24,7 +24,8 @@ constexpr VectorOps<V> vector_table() {
 
 template <class Operand, class V>
 constexpr MatrixOps<Operand, V> format_table() {
-  return {.spmv = spmv<Operand, V>, .spmv_dot = spmv_dot<Operand, V>, .pcg_run = pcg_run<Operand, V>};
+  return {
+      .spmv = spmv<Operand, V>, .spmv_dot = spmv_dot<Operand, V>, .pcg_run = pcg_run<Operand, V>};
 }
 
 template <class M, class V>
@@ -42,6 +43,7 @@ constexpr Backend make_backend(const char* name, const char* description,
           .yardstick = false,
           .variant = true,
           .availability = availability,
+          .threads = [](const Queue& queue) { return queue.threads; },
           .vector_f32 = vector_table<float>(),
           .vector_f64 = vector_table<double>(),
           .matrix_f32 = matrix_operations<float, float>(),

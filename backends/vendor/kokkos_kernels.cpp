@@ -104,6 +104,7 @@ constexpr Backend kokkos_kernels_backend = {
     .yardstick = true,
     .variant = false,
     .availability = kokkos::availability<kokkos_kernels::Exec>,
+    .threads = kokkos::threads<kokkos_kernels::Exec>,
     .vector_f32 = kokkos_kernels::vector_table<float>(),
     .vector_f64 = kokkos_kernels::vector_table<double>(),
     .matrix_f32 = kokkos_kernels::matrix_table<float, float>(),

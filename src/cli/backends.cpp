@@ -1,6 +1,7 @@
 #include "app.hpp"
 #include "commands.hpp"
 #include "memory.hpp"
+#include "option_checks.hpp"
 #include "output_file.hpp"
 #include "session.hpp"
 #include "terminal.hpp"
@@ -21,23 +22,6 @@ struct BackendsOptions {
   bool variants = false;
   std::string json;
 };
-
-/// Device kernel sets that exist but were left out of this build.
-struct AbsentBackend {
-  const char* name;
-  const char* description;
-  const char* detail;
-};
-constexpr AbsentBackend device_backends[] = {
-    {"cuda", "NVIDIA GPUs", "not built (configure with CNC_ENABLE_CUDA=ON)"},
-    {"hip", "AMD GPUs", "not built (configure with CNC_ENABLE_HIP=ON)"},
-};
-
-bool is_built(const char* name) {
-  for (const Backend* backend : backends())
-    if (std::string(backend->name) == name) return true;
-  return false;
-}
 
 /// What `auto` would take, "" when nothing is usable.
 std::string automatic_choice(MemorySpace memory = MemorySpace::host) {
@@ -62,16 +46,17 @@ nlohmann::json to_json(bool variants) {
                     {"yardstick", backend->yardstick},
                     {"variant", backend->variant}});
   }
-  for (const AbsentBackend& absent : device_backends)
-    if (!is_built(absent.name))
-      list.push_back({{"name", absent.name},
-                      {"description", absent.description},
-                      {"memory", "device"},
-                      {"built", false},
-                      {"usable", false},
-                      {"detail", absent.detail},
-                      {"yardstick", false},
-                      {"variant", false}});
+  for (const AbsentBackend& absent : absent_backends()) {
+    if (absent.variant && !variants) continue;
+    list.push_back({{"name", absent.name},
+                    {"description", absent.description},
+                    {"memory", to_string(absent.memory)},
+                    {"built", false},
+                    {"usable", false},
+                    {"detail", absent.detail},
+                    {"yardstick", absent.yardstick},
+                    {"variant", absent.variant}});
+  }
   nlohmann::json json = {{"auto", automatic_choice()}, {"backends", list}};
   const std::string on_device = automatic_choice(MemorySpace::device);
   json["auto_on_device"] = on_device.empty() ? nlohmann::json() : nlohmann::json(on_device);
@@ -94,9 +79,10 @@ void print_list(bool variants) {
     print_backend(backend->name, to_string(backend->memory), availability_of(*backend),
                   backend->description);
   }
-  for (const AbsentBackend& absent : device_backends)
-    if (!is_built(absent.name))
-      print_backend(absent.name, "device", {false, absent.detail}, absent.description);
+  for (const AbsentBackend& absent : absent_backends())
+    if (!absent.variant || variants)
+      print_backend(absent.name, to_string(absent.memory), {false, absent.detail},
+                    absent.description);
   const std::string chosen = automatic_choice();
   const std::string on_device = automatic_choice(MemorySpace::device);
   if (chosen.empty()) return;
@@ -123,6 +109,7 @@ void add_backends(CLI::App& app, Action& action) {
       app.add_subcommand("backends", "List the kernel sets and whether they run here");
   command->add_flag("--variants", options->variants, "Also list single-instruction-set variants");
   command->add_option("--json", options->json, "Write the list as JSON ('-': standard output)")
+      ->check(not_empty)
       ->type_name("FILE");
   command->callback([options, &action] { action = [options] { return list_backends(*options); }; });
 }

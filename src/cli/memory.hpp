@@ -27,7 +27,7 @@ inline MemorySpace memory_of_backend(const std::string& name, const std::string&
     if (backend->name == name && backend->memory == MemorySpace::host) return MemorySpace::host;
   for (const Backend* backend : backends())
     if (backend->name == name) return MemorySpace::device;
-  return MemorySpace::host;  // unknown: find_backend says so
+  return MemorySpace::host;  // not built or unknown: find_backend says which
 }
 
 /// What a context is made with.

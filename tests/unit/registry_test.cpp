@@ -70,6 +70,26 @@ TEST_CASE("an unknown backend is refused with the known names") {
   }
 }
 
+TEST_CASE("a backend that this build left out is refused as not built, never as unknown") {
+  for (const char* name : {"cuda", "hip", "cusparse", "cuda-balanced", "rocsparse"}) {
+    CAPTURE(name);
+    const auto built = [&](const Backend* backend) { return std::string(backend->name) == name; };
+    if (std::any_of(backends().begin(), backends().end(), built)) continue;
+    try {
+      find_backend(name, MemorySpace::device);
+      FAIL("not refused");
+    } catch (const UnsupportedOperation& error) {
+      CHECK(std::string(error.what()).find("not built") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("no backend is both built and absent") {
+  for (const AbsentBackend& absent : absent_backends())
+    for (const Backend* backend : backends())
+      CHECK_FALSE((std::string(backend->name) == absent.name && backend->memory == absent.memory));
+}
+
 TEST_CASE("a host backend is not found for device memory") {
   CHECK_THROWS_AS(find_backend("reference", MemorySpace::device), UnsupportedOperation);
 }

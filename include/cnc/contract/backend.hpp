@@ -23,6 +23,8 @@ struct Backend {
   /// A variant forces one instruction set of another backend; listed on request.
   bool variant = false;
   Availability (*availability)() = nullptr;  ///< asks the machine; never null
+  /// Host backends: threads that operations on the queue use at most; null: one.
+  int (*threads)(const Queue& queue) = nullptr;
   /// Device backends: bytes free on a device, for messages about memory; null on the host.
   double (*free_bytes)(int device) = nullptr;
 
