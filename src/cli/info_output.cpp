@@ -42,7 +42,7 @@ std::string spd_text(const SpdEvidence& spd) {
 
 std::string diagonal_text(const Structure& s, const SpdEvidence& spd) {
   return count_text(spd.diagonal_positive) + " of " + count_text(s.rows) + " entries positive, " +
-         count_text(spd.dominant_rows) + " rows diagonally dominant";
+         count_text(spd.dominant_rows) + " rows diagonally dominant (within rounding)";
 }
 
 std::string diagonals_text(const Structure& s) {
@@ -118,7 +118,7 @@ nlohmann::json spd_json(const SpdEvidence& spd) {
       {"verdict", to_string(spd.verdict)},          {"reason", spd.reason},
       {"diagonal_positive", spd.diagonal_positive}, {"dominant_rows", spd.dominant_rows},
       {"gershgorin_lowest", spd.gershgorin_lowest}, {"gershgorin_highest", spd.gershgorin_highest},
-      {"probe_iterations", spd.probe_iterations}};
+      {"proved_lowest", spd.proved_lowest},         {"probe_iterations", spd.probe_iterations}};
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 using namespace cnc::test;
 using nlohmann::json;
 
@@ -61,6 +63,29 @@ TEST_CASE("info says what speaks against positive definiteness") {
   CHECK(contains(
       reason("3 3 9\n1 1 1\n1 2 -.9\n1 3 -.9\n2 1 -.9\n2 2 1\n2 3 -.9\n3 1 -.9\n3 2 -.9\n3 3 1\n"),
       "no: CG met negative curvature"));
+}
+
+TEST_CASE("info proves nothing that rounding could undo") {
+  const Workplace place;
+  /// n x n, `diagonal` on the diagonal and `other` elsewhere.
+  const auto spd = [&](int n, const std::string& diagonal, const std::string& other) {
+    std::ostringstream text;
+    text << n << ' ' << n << ' ' << n * n << '\n';
+    for (int i = 1; i <= n; ++i)
+      for (int j = 1; j <= n; ++j)
+        text << i << ' ' << j << ' ' << (i == j ? diagonal : other) << '\n';
+    return info_json(place.file("a.mtx", matrix(text.str())))["spd"];
+  };
+  // Ten times the double nearest to 0.1 is more than 1: the smallest eigenvalue is -5.6e-17.
+  CHECK(spd(11, "1", "-0.1")["verdict"] != "yes");
+  CHECK(spd(11, "1.000000000000002", "-0.1")["verdict"] != "yes");
+  CHECK_FALSE(contains(spd(11, "1", "-0.1")["reason"].get<std::string>(), "semidefinite"));
+  // Singular, positive semidefinite: no witness against it is more than rounding.
+  CHECK(spd(11, "10", "-1")["verdict"] == "no evidence against");
+  CHECK(spd(11, "1.0001", "-0.1")["verdict"] == "yes");
+  CHECK(spd(3, "1e-160", "-4e-161")["verdict"] == "yes");
+  // A minor that underflows is a witness all the same.
+  CHECK(spd(2, "1e-170", "2e-170")["verdict"] == "no");
 }
 
 TEST_CASE("info takes degenerate matrices") {
