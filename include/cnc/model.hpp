@@ -26,11 +26,12 @@ std::size_t out_of_cache_bytes(MemorySpace memory = MemorySpace::host);
 /// the best rate seen, since noise only ever slows a stream down. A set that fits in a cache gives
 /// the bandwidth of that cache, which is the one to compare a matrix of that size with.
 ///
-/// Method   read: the faster of a plain summation loop (on a device: a kernel of 16-byte loads, many
-///          launches between two fences) and the backend's own dot product;
+/// Method   read: the fastest of a plain summation loop, of the same on one thread where the set is
+///          small (on a device: of a kernel of 16-byte loads, many launches between two fences) and of
+///          the backend's own dot product;
 ///          triad: McCalpin's STREAM triad, at least 4 passes and `seconds` of time each.
 /// Errors   InvalidArgument (seconds <= 0); OutOfMemory.
-/// Cost     allocates the working set; 3 `seconds` plus the first touch.
+/// Cost     allocates the working set; 4 `seconds` at most plus the first touch.
 template <class Exec>
 Bandwidth measure_bandwidth(Context<Exec>& ctx, std::size_t working_set = 0, double seconds = 0.05);
 

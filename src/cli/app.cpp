@@ -1,6 +1,7 @@
 #include "app.hpp"
 
 #include "commands.hpp"
+#include "streams.hpp"
 
 #include <cnc/problems.hpp>
 #include <cnc/version.hpp>
@@ -46,21 +47,23 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int parse_and_run(CLI::App& app, const Action& action, int argc, char** argv) {
+  int code = exit_ok;
   try {
     app.parse(argc, argv);
+    code = action();
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    return complain(usage_text(app, e));
+    if (e.get_exit_code() != 0) return complain(usage_text(app, e));
+    code = app.exit(e);  // --help, --version
   }
-  const int code = action();
-  std::cout.flush();
-  if (!std::cout) return complain("cannot write to standard output");
-  return code;
+  if (output_arrived()) return code;
+  if (reader_left()) end_without_reader();
+  return complain("cannot write to standard output");
 }
 
 }  // namespace
 
 int run(int argc, char** argv) {
+  secure_streams();
   try {
     CLI::App app("Solves sparse linear systems by preconditioned Krylov methods.", "cnc");
     Action action;

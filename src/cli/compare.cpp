@@ -37,7 +37,7 @@ CompareRequest request_from(const CompareArguments& arguments) {
 
 int compare(const CompareArguments& arguments) {
   const CompareRequest request = request_from(arguments);
-  check_writable(arguments.json);
+  check_outputs({arguments.json}, {arguments.source});
   const bool report = arguments.json != "-";
 
   const Session session(request.threads);
@@ -64,12 +64,14 @@ void add_compare(CLI::App& app, Action& action) {
   auto a = std::make_shared<CompareArguments>();
   CLI::App* command =
       app.add_subcommand("compare", "Time every backend, format and precision on one matrix");
-  command->add_option("SOURCE", a->source, "FILE or PROBLEM")->required();
+  command->add_option("SOURCE", a->source, "FILE or PROBLEM")->required()->check(not_empty);
   command->add_option("--backends", a->backends, "Only these (default: every usable one)")
+      ->check(not_empty_list)
       ->type_name("A,B,...");
   command
       ->add_option("--formats", a->formats,
                    "Only these: " + known_formats() + " (default: those that could win)")
+      ->check(not_empty_list)
       ->type_name("A,B,...");
   command
       ->add_option("--memory", a->request.memory, "Only backends of this memory: host, device, all")
@@ -82,11 +84,12 @@ void add_compare(CLI::App& app, Action& action) {
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
   command->add_flag("--variants", a->request.variants, "Also single-instruction-set variants");
-  command->add_option("--repeats", a->request.repeats, "Least repeats of each measurement")
+  command->add_option("--repeats", a->request.effort.repeats, "Least repeats of each measurement")
       ->check(CLI::Range(1, 1000000))
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("--min-time", a->request.min_seconds, "Least seconds of each measurement")
+  command
+      ->add_option("--min-time", a->request.effort.min_seconds, "Least seconds of each measurement")
       ->check(not_negative)
       ->type_name("X")
       ->capture_default_str();
@@ -94,6 +97,7 @@ void add_compare(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command->add_option("--json", a->json, "Write all figures as JSON ('-': standard output)")
+      ->check(not_empty)
       ->type_name("FILE");
   command->callback([a, &action] { action = [a] { return compare(*a); }; });
 }

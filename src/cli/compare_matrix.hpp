@@ -1,6 +1,7 @@
 #pragma once
 
 #include "compare_measure.hpp"
+#include "iteration_timing.hpp"
 
 #include <cnc/context.hpp>
 #include <cnc/convert.hpp>
@@ -36,12 +37,11 @@ double relative_error(const Vector<V>& y, const Vector<double>& expected) {
   return scale > 0 ? worst / scale : worst;
 }
 
-/// Launches on a device are timed many at a time.
+/// A wait costs more than a small kernel on a device, and the clock more than a small product on a host.
 template <class Exec, class Launch>
 Timing time_on(const Context<Exec>& ctx, const CompareRequest& request, const Launch& launch) {
   constexpr bool on_device = !std::is_same_v<typename Exec::memory_space, HostSpace>;
-  return time_enqueued(request.repeats, request.min_seconds, on_device, launch,
-                       [&] { ctx.fence(); });
+  return time_calls(request.effort, on_device ? 1e-3 : 2e-5, launch, [&] { ctx.fence(); });
 }
 
 /// y := A x, timed and compared with what the reference backend says. Unmeasured when not offered.
@@ -60,47 +60,12 @@ Measurement measure_spmv(Context<Exec>& ctx, const Matrix<M, typename Exec::memo
   ctx.fence();
   result.error = relative_error(copy_to<HostSpace>(y), expected);
   result.cost = spmv_cost(A, sizeof(V));
+  result.working_set = result.cost.bytes;
   result.timing = time_on(ctx, request, [&] { spmv(ctx, V(1), A, x, V(0), y); });
   return result;
 }
 
-/// Seconds of a solve that stops after `iterations`, negative when it ended earlier.
-template <class V, class Exec, class Space = typename Exec::memory_space>
-double time_iterations(Solver<V, Exec>& solver, SolveOptions options, index_t iterations,
-                       const Vector<V, Space>& b, const Vector<V, Space>& x) {
-  options.max_iterations = iterations;
-  solver.set_options(options);
-  Kokkos::deep_copy(x, V(0));
-  const double start = now();
-  const SolveReport report = solver.solve(Vector<const V, Space>(b), x);
-  const double seconds = now() - start;
-  return report.iterations == iterations ? seconds : -1;
-}
-
-/// One iteration as the difference between a long and a short solve, which leaves out what
-/// every solve does once. Unmeasured when the iteration breaks down or
-/// converges before it is long enough.
-template <class V, class Exec, class Space = typename Exec::memory_space>
-Timing time_pcg_iteration(Solver<V, Exec>& solver, const SolveOptions& options,
-                          const Vector<V, Space>& b, const CompareRequest& request) {
-  constexpr index_t shorter = 4;
-  constexpr index_t longer = 24;
-  const Vector<V, Space> x = zeroed<V, Space>("x", b.extent(0));
-  if (time_iterations(solver, options, longer, b, x) < 0) return {};
-  std::vector<double> seconds;
-  double spent = 0;
-  while (static_cast<int>(seconds.size()) < 3 ||
-         (spent < request.min_seconds && seconds.size() < 1000)) {
-    const double few = time_iterations(solver, options, shorter, b, x);
-    const double many = time_iterations(solver, options, longer, b, x);
-    if (few < 0 || many < 0) return {};
-    seconds.push_back(std::max(many - few, 1e-9) / (longer - shorter));
-    spent += few + many;
-  }
-  return summarize(std::move(seconds));
-}
-
-/// Jacobi-PCG per iteration. Its bytes are those of the fused form, so that a backend which moves
+/// Jacobi-PCG per iteration, from solves that neither break down nor converge within 24. Its bytes are those of the fused form, so that a backend which moves
 /// more of them shows a lower rate.
 template <class V, class Exec, class Space = typename Exec::memory_space>
 Measurement measure_pcg(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const FormatSpec& format,
@@ -115,9 +80,12 @@ Measurement measure_pcg(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const 
   try {
     Solver<V, Exec> solver(ctx, options);
     solver.prepare(A);
-    const Vector<V, Space> b = copy_to<Space>(random_vector<V>(A.rows, 2));
-    result.timing = time_pcg_iteration(solver, options, b, request);
+    const Vector<const V, Space> b = copy_to<Space>(random_vector<V>(A.rows, 2));
+    const Vector<V, Space> x = zeroed<V, Space>("x", b.extent(0));
+    const auto reset = [&] { Kokkos::deep_copy(x, V(0)); };
+    result.timing = time_iteration(solver, 4, 24, b, x, reset, request.effort);
     result.cost = spmv + cost::pcg_vectors(A.rows, cost::pcg_passes, sizeof(V));
+    result.working_set = spmv.bytes + 3.0 * A.rows * sizeof(V);  // and x, r, the diagonal
   } catch (const UnsupportedOperation&) {
     return {};  // shown as not offered
   }

@@ -37,6 +37,13 @@ void for_each_context(const CompareRequest& request, const Body& body) {
   }
 }
 
+/// What stands beside every figure of a context.
+template <class Exec>
+Row row_of(const Context<Exec>& ctx, Precision precision) {
+  const auto threads = ctx.backend().threads;
+  return {precision, &ctx.backend(), threads != nullptr ? threads(ctx.queue()) : 1};
+}
+
 double predicted_bytes(const Structure& structure, const FormatSpec& spec) {
   for (const FormatInfo<double>& format : formats<double>())
     if (spec.name == format.name) return format.predicted_bytes(structure, spec, sizeof(double));
@@ -74,7 +81,7 @@ void measure_format(const CsrMatrix<M>& A, const CsrMatrix<V>& for_pcg, const Fo
   const CsrMatrix<V, Space> given = copy_to<Space>(for_pcg);
   for_each_context<Exec>(request, [&](Context<Exec>& ctx) {
     tell(std::string(to_string(precision)) + " " + format.text() + " " + ctx.backend().name);
-    MatrixRow row{precision, format.text(), &ctx.backend(), {}, {}};
+    MatrixRow row{row_of(ctx, precision), format.text(), {}, {}};
     row.spmv = measure_spmv<V, M>(ctx, built, expected, request);
     if (A.rows == A.cols && row.spmv.timing.measured())
       row.pcg = measure_pcg<V>(ctx, given, format, storage, row.spmv.cost, request);
@@ -121,6 +128,7 @@ Measurement measure_axpy(Context<Exec>& ctx, index_t n, const CompareRequest& re
   ctx.fence();
   result.error = relative_error(copy_to<HostSpace>(y), expected);
   result.cost = cost::vectors(n, 3, 2, sizeof(V));
+  result.working_set = 2.0 * n * sizeof(V);
   result.timing = time_on(ctx, request, [&] { axpy(ctx, alpha, x, y); });
   return result;
 }
@@ -141,6 +149,7 @@ Measurement measure_dot(Context<Exec>& ctx, index_t n, const CompareRequest& req
   Measurement result;
   result.error = std::abs(dot(ctx, x, y) - expected) / std::max(scale, 1e-300);
   result.cost = cost::vectors(n, 2, 2, sizeof(V));
+  result.working_set = result.cost.bytes;
   result.timing = time_on(ctx, request, [&] {
     ctx.template vectors<V>().dot(ctx.queue(), n, x.data(), y.data(), ctx.result_slot());
   });
@@ -154,8 +163,8 @@ void measure_vectors(index_t n, Precision precision, const CompareRequest& reque
     for_each_context<Exec>(request, [&](Context<Exec>& ctx) {
       tell(std::string("axpy and dot ") + ctx.backend().name);
       const VectorOps<V>& ops = ctx.template vectors<V>();
-      VectorRow axpy_row{"axpy", precision, &ctx.backend(), {}};
-      VectorRow dot_row{"dot", precision, &ctx.backend(), {}};
+      VectorRow axpy_row{row_of(ctx, precision), "axpy", {}};
+      VectorRow dot_row{row_of(ctx, precision), "dot", {}};
       if (ops.axpy != nullptr) axpy_row.measurement = measure_axpy<V>(ctx, n, request);
       if (ops.dot != nullptr) dot_row.measurement = measure_dot<V>(ctx, n, request);
       result.vector_rows.push_back(std::move(axpy_row));
@@ -164,12 +173,13 @@ void measure_vectors(index_t n, Precision precision, const CompareRequest& reque
   });
 }
 
-/// Each memory in which something is to be measured, by the backend that `auto` takes there.
+/// Each memory in which something is to be measured, by the backend that `auto` takes there: at the
+/// size of the matrix and beyond the caches.
 void measure_machine(const CsrMatrix<double>& A, const CompareRequest& request,
                      Comparison& result) {
   const double bytes = A.spmv_cost(sizeof(double)).bytes;
   // Every percentage rests on these, so they get more time than a single figure does.
-  const double seconds = std::max(2 * request.min_seconds, 0.01);
+  const double seconds = std::max(2 * request.effort.min_seconds, 0.01);
   for_each_memory([&]<class Exec>(std::type_identity<Exec>) {
     constexpr MemorySpace memory = memory_of<typename Exec::memory_space>;
     if (chosen_backends(request, memory).empty()) return;
@@ -181,6 +191,38 @@ void measure_machine(const CsrMatrix<double>& A, const CompareRequest& request,
     speed.at_size = size >= beyond_caches ? speed.memory : measure_bandwidth(ctx, size, seconds);
     result.speeds.push_back(speed);
   });
+}
+
+/// Sets every figure of one memory against a read stream over as many bytes as it touches. Sizes that
+/// differ by less than a tenth share a stream.
+template <class Exec>
+void measure_streams(const CompareRequest& request, Comparison& result) {
+  constexpr MemorySpace memory = memory_of<typename Exec::memory_space>;
+  if (chosen_backends(request, memory).empty()) return;
+  std::vector<Measurement*> figures;
+  const auto take = [&](const Row& row, Measurement& figure) {
+    if (row.backend->memory == memory && figure.timing.measured()) figures.push_back(&figure);
+  };
+  for (MatrixRow& row : result.matrix_rows) {
+    take(row, row.spmv);
+    take(row, row.pcg);
+  }
+  for (VectorRow& row : result.vector_rows) take(row, row.measurement);
+  std::sort(figures.begin(), figures.end(), [](const Measurement* a, const Measurement* b) {
+    return a->working_set < b->working_set;
+  });
+  Context<Exec> ctx("auto", request.threads);
+  const double seconds = std::max(request.effort.min_seconds, 0.005);
+  const double most = static_cast<double>(out_of_cache_bytes(memory));
+  double size = 0, rate = 0;
+  for (Measurement* figure : figures) {
+    const double bytes = std::clamp(figure->working_set, 1e3, most);
+    if (bytes > 1.1 * size) {
+      size = bytes;
+      rate = measure_read_bandwidth(ctx, static_cast<std::size_t>(size), seconds);
+    }
+    figure->read_rate = rate;
+  }
 }
 
 }  // namespace
@@ -201,6 +243,9 @@ Comparison measure_all(const CsrMatrix<double>& A, const CompareRequest& asked, 
     measure_precision(A, precision, expected, request, tell, result);
   measure_vectors<double>(A.rows, Precision::f64, request, tell, result);
   measure_vectors<float>(A.rows, Precision::f32, request, tell, result);
+  tell("the memory");
+  for_each_memory(
+      [&]<class Exec>(std::type_identity<Exec>) { measure_streams<Exec>(request, result); });
   if (A.rows != A.cols)
     result.notes.emplace_back("PCG left out: it needs a square matrix");
   else if (std::none_of(result.matrix_rows.begin(), result.matrix_rows.end(),

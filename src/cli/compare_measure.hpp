@@ -21,8 +21,7 @@ struct CompareRequest {
   std::string memory = "all";         ///< "host", "device" or "all"
   std::vector<FormatSpec> formats;    ///< empty: those that could win on this matrix
   bool variants = false;
-  int repeats = 5;
-  double min_seconds = 0.1;  ///< for each figure
+  Effort effort;  ///< for each figure
   int threads = 0;
   int block_threads = 0;
 };
@@ -31,25 +30,35 @@ struct CompareRequest {
 struct Measurement {
   Timing timing;
   Cost cost;
+  double working_set = 0;  ///< bytes that it touches
+  double read_rate = 0;    ///< bytes per second of a read stream over as many
   double error = std::numeric_limits<double>::quiet_NaN();
 
   double gigabytes_per_second() const { return cost.bytes / timing.median * 1e-9; }
   double gigaflops() const { return cost.flops / timing.median * 1e-9; }
+  /// Of the read stream. Above one it needs a remark.
+  double bandwidth_fraction() const { return gigabytes_per_second() * 1e9 / read_rate; }
+  bool above_stream() const { return timing.resolved() && bandwidth_fraction() > 1.005; }
 };
 
-/// One backend on one format in one precision. What is not offered stays unmeasured.
-struct MatrixRow {
+/// Who worked on what.
+struct Row {
   Precision precision = Precision::f64;
-  std::string format;
   const Backend* backend = nullptr;
+  int threads = 1;  ///< at most; means nothing on a device
+};
+
+inline bool on_device(const Row& row) { return row.backend->memory == MemorySpace::device; }
+
+/// One backend on one format in one precision. What is not offered stays unmeasured.
+struct MatrixRow : Row {
+  std::string format;
   Measurement spmv;
   Measurement pcg;  ///< one Jacobi-PCG iteration; `error` unused
 };
 
-struct VectorRow {
+struct VectorRow : Row {
   std::string operation;
-  Precision precision = Precision::f64;
-  const Backend* backend = nullptr;
   Measurement measurement;
 };
 
@@ -67,12 +76,6 @@ struct Comparison {
   std::vector<MatrixRow> matrix_rows;
   std::vector<VectorRow> vector_rows;
   std::vector<std::string> notes;  ///< what was left out, and why
-
-  const MemorySpeed& speed_of(const Backend& backend) const {
-    for (const MemorySpeed& speed : speeds)
-      if (speed.space == backend.memory) return speed;
-    return speeds.front();
-  }
 };
 
 /// Runs everything. `tell` hears what is being measured.

@@ -1,6 +1,7 @@
 #include "app.hpp"
 #include "commands.hpp"
 #include "matrix_source.hpp"
+#include "option_checks.hpp"
 #include "output_file.hpp"
 #include "session.hpp"
 #include "terminal.hpp"
@@ -22,10 +23,6 @@ struct GenerateOptions {
   bool quiet = false;
 };
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /// Whether only the lower triangle needs to be written: the generator says so of its own problems.
 bool is_symmetric(const std::string& problem) {
   const std::string family = problem.substr(0, problem.find(':'));
@@ -35,8 +32,8 @@ bool is_symmetric(const std::string& problem) {
 }
 
 int generate(const GenerateOptions& options) {
-  const bool cache = ends_with(options.output, ".cnc");
-  if (!cache && !ends_with(options.output, ".mtx") && !ends_with(options.output, ".mtx.gz"))
+  const bool cache = options.output.ends_with(".cnc");
+  if (!cache && !options.output.ends_with(".mtx") && !options.output.ends_with(".mtx.gz"))
     throw IoError(options.output, 0, "unknown file type (known: .mtx, .mtx.gz, .cnc)");
   check_writable(options.output);
   const Session session(0);
@@ -59,6 +56,7 @@ void add_generate(CLI::App& app, Action& action) {
   auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = app.add_subcommand("generate", "Write a built-in problem to a file");
   command->add_option("PROBLEM", options->problem, "Built-in problem, or a file to convert")
+      ->check(not_empty)
       ->required();
   command
       ->add_option("-o,--output", options->output, ".mtx, .mtx.gz, or .cnc (binary, fast to load)")

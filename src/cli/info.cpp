@@ -1,6 +1,7 @@
 #include "app.hpp"
 #include "commands.hpp"
 #include "info_output.hpp"
+#include "option_checks.hpp"
 #include "output_file.hpp"
 #include "session.hpp"
 #include "spy.hpp"
@@ -37,8 +38,7 @@ MatrixFacts gather(Context<>& ctx, const CsrMatrix<double>& A) {
 }
 
 int info(const InfoOptions& options) {
-  check_writable(options.spy);
-  check_writable(options.json);
+  check_outputs({options.spy, options.json}, {options.source});
   const Session session(options.threads);
   Context<> ctx("auto", options.threads);
   const LoadedMatrix matrix = load_matrix(options.source);
@@ -55,10 +55,12 @@ int info(const InfoOptions& options) {
 void add_info(CLI::App& app, Action& action) {
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = app.add_subcommand("info", "Describe a matrix and advise on its format");
-  command->add_option("SOURCE", options->source, "FILE or PROBLEM")->required();
+  command->add_option("SOURCE", options->source, "FILE or PROBLEM")->required()->check(not_empty);
   command->add_option("--spy", options->spy, "Write the sparsity pattern as a picture")
+      ->check(not_empty)
       ->type_name("FILE.png");
   command->add_option("--json", options->json, "Write the facts as JSON ('-': standard output)")
+      ->check(not_empty)
       ->type_name("FILE");
   command->add_option("--threads", options->threads, "Threads (default: all)")
       ->check(CLI::Range(1, 4096))

@@ -2,6 +2,7 @@
 
 #include <cnc/formats.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +15,8 @@ std::string not_negative(const std::string& text) {
   const bool good = !text.empty() && *end == '\0' && std::isfinite(value) && value >= 0;
   return good ? "" : "'" + text + "' is no finite number >= 0";
 }
+
+std::string not_empty(const std::string& text) { return text.empty() ? "is empty" : ""; }
 
 int parse_block_size(const std::string& text, const std::string& option) {
   int size = 0;
@@ -39,10 +42,16 @@ std::vector<std::string> split_list(const std::string& text) {
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    const std::string part = text.substr(begin, end - begin);
+    if (!part.empty() && std::find(parts.begin(), parts.end(), part) == parts.end())
+      parts.push_back(part);
     begin = end + 1;
   }
   return parts;
+}
+
+std::string not_empty_list(const std::string& text) {
+  return split_list(text).empty() ? "names nothing" : "";
 }
 
 }  // namespace cnc::cli

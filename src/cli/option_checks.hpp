@@ -9,6 +9,9 @@ namespace cnc::cli {
 /// A CLI11 check: "" for a finite number >= 0, else what is wrong.
 std::string not_negative(const std::string& text);
 
+/// A CLI11 check: "" for a text that is not empty, as a variable of a script that was never set is.
+std::string not_empty(const std::string& text);
+
 /// Reads ":B" with B from 1 to 16; `option` is named in errors.
 /// Errors   InvalidArgument.
 int parse_block_size(const std::string& text, const std::string& option);
@@ -16,7 +19,10 @@ int parse_block_size(const std::string& text, const std::string& option);
 /// "csr, bcsr:B, ..." for help texts, from the table of formats.
 std::string known_formats();
 
-/// Splits "a,b,c"; empty text gives an empty list.
+/// A CLI11 check: "" for a list with something in it.
+std::string not_empty_list(const std::string& text);
+
+/// Splits "a,b,c" and drops what is empty or there already.
 std::vector<std::string> split_list(const std::string& text);
 
 }  // namespace cnc::cli

@@ -11,6 +11,21 @@
 #include <system_error>
 
 namespace cnc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Both exist and are one, or they would be created under one name.
+bool same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  if (a == "-" || b == "-") return a == b;
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return true;
+  const fs::path left = fs::weakly_canonical(a, error), right = fs::weakly_canonical(b, error);
+  return !left.empty() && left == right;
+}
+
+}  // namespace
 
 void check_writable(const std::string& path) {
   namespace fs = std::filesystem;
@@ -27,6 +42,26 @@ void check_writable(const std::string& path) {
     throw IoError(path, 0, "cannot write: no directory '" + directory.string() + "'");
   if (access(directory.c_str(), W_OK) != 0)
     throw IoError(path, 0, "cannot write: " + std::generic_category().message(errno));
+}
+
+void check_outputs(const std::vector<std::string>& outputs,
+                   const std::vector<std::string>& inputs) {
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    check_writable(outputs[k]);
+    for (std::size_t j = 0; j < k; ++j)
+      if (same_file(outputs[j], outputs[k]))
+        throw InvalidArgument(outputs[k] + ": two results cannot go to one file");
+    for (const std::string& input : inputs)
+      if (same_file(input, outputs[k]))
+        throw InvalidArgument(outputs[k] + ": an output would replace an input");
+  }
+}
+
+void check_readable(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) throw IoError(path, 0, "is a directory");
+  if (access(path.c_str(), R_OK) != 0)
+    throw IoError(path, 0, "cannot open: " + std::generic_category().message(errno));
 }
 
 void write_output(const std::string& path, const std::function<void(std::ostream&)>& write) {

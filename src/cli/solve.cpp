@@ -99,8 +99,9 @@ SolveRequest request_from(const SolveArguments& arguments) {
 
 int solve(const SolveArguments& arguments) {
   const SolveRequest request = request_from(arguments);
-  for (const std::string& path : {request.output, arguments.history, arguments.json})
-    check_writable(path);
+  check_outputs({request.output, arguments.history, arguments.json},
+                {arguments.source, request.rhs});  // x may replace the x0 it started from
+  check_vectors(request);
   // Pure JSON on standard output leaves no place for the report.
   const bool report = !arguments.quiet && arguments.json != "-";
 
@@ -195,17 +196,28 @@ void add_file_options(CLI::App& command, SolveArguments& a) {
   command
       .add_option("--rhs", a.request.rhs,
                   "FILE, ones, a-times-ones (exact solution known) or random:SEED")
+      ->check(not_empty)
       ->type_name("RHS")
       ->capture_default_str();
   command.add_option("--x0", a.request.x0, "Start vector: zero or FILE")
+      ->check(not_empty)
       ->type_name("X0")
       ->capture_default_str();
   command.add_option("-o,--output", a.request.output, "Write x (.mtx, .mtx.gz, .cnc)")
+      ->check(not_empty)
       ->type_name("FILE");
   command.add_option("--history", a.history, "Write the residual of every iteration as CSV")
+      ->check(not_empty)
       ->type_name("FILE");
   command.add_option("--json", a.json, "Write everything as JSON ('-': standard output)")
+      ->check(not_empty)
       ->type_name("FILE");
+  command
+      .add_option("--repeat", a.request.repeat,
+                  "Solve N times from the same start vector; show the first and the later solves")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N")
+      ->capture_default_str();
   command.add_flag("-q,--quiet", a.quiet, "Print nothing but errors");
 }
 
@@ -214,7 +226,7 @@ void add_file_options(CLI::App& command, SolveArguments& a) {
 void add_solve(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<SolveArguments>();
   CLI::App* command = app.add_subcommand("solve", "Solve A x = b and report the true residual");
-  command->add_option("SOURCE", arguments->source, "FILE or PROBLEM")->required();
+  command->add_option("SOURCE", arguments->source, "FILE or PROBLEM")->required()->check(not_empty);
   add_file_options(*command, *arguments);
   add_method_options(*command, *arguments);
   add_stopping_options(*command, *arguments);

@@ -4,10 +4,6 @@
 #include "terminal.hpp"
 #include "text.hpp"
 
-#include <cnc/version.hpp>
-
-#include <nlohmann/json.hpp>
-
 #include <cmath>
 #include <ostream>
 
@@ -75,14 +71,62 @@ std::string time_text(const SolveOutcome& outcome) {
   return text + " (prepared in " + seconds_text(outcome.prepare_seconds) + ")";
 }
 
+std::string spread_text(const Timing& t) {
+  if (std::isnan(t.spread)) return "";
+  return print(" %s%.0f %%", std::string(glyph("±", "+-")).c_str(), 50 * t.spread / t.median);
+}
+
+/// "1.62 ms, 158 iterations, 10.3 us per iteration, 58.0 us over them"
+std::string one_solve_text(double seconds, const std::string& spread, const SolveOutcome& outcome) {
+  const index_t iterations = outcome.report.iterations;
+  std::string text = seconds_text(seconds) + spread + ", " + count_text(iterations) + " iteration" +
+                     plural(iterations);
+  if (iterations > 0) text += ", " + seconds_text(seconds / iterations) + " per iteration";
+  if (const auto overhead = outcome.repeats.overhead(seconds, iterations))
+    text += *overhead > 0 ? ", " + seconds_text(*overhead) + " over them" : ", nothing over them";
+  return text;
+}
+
+std::string product_count(double products) {
+  return print(products < 99.95 ? "%.1f products" : "%.0f products", products);
+}
+
+void print_repeats(std::ostream& out, const SolveOutcome& outcome) {
+  const Repeats& r = outcome.repeats;
+  out << labelled("First solve", one_solve_text(r.first_seconds, "", outcome))
+      << labelled("Later solves",
+                  print("%d: ", r.later.repeats) +
+                      one_solve_text(r.later.median, spread_text(r.later), outcome));
+  if (!r.iteration.measured())
+    out << labelled("", "an iteration alone was not measured: too few iterations");
+  else if (!r.iteration.resolved())
+    out << labelled("", "an iteration alone: below noise");
+  else
+    out << labelled(
+        "", "an iteration alone: " + seconds_text(r.iteration.median) + spread_text(r.iteration));
+  for (const std::string& note : r.notes) out << labelled("", note);
+  const auto products = [&](double seconds) {
+    return seconds_text(seconds) + (r.product.resolved()
+                                        ? " = " + product_count(seconds / r.product.median)
+                                        : std::string());
+  };
+  std::string text = products(outcome.prepare_seconds) + ", again in " + products(r.prepare.median);
+  if (r.product.resolved())
+    text += "; a product y = A x: " + seconds_text(r.product.median) + spread_text(r.product);
+  out << labelled("Prepare", text);
+}
+
 std::string speed_text(const SolveOutcome& outcome) {
   std::string text = print(
       "%.2f GB/s, %.2f GFLOP/s", outcome.report.gigabytes_per_second(),
       outcome.report.seconds > 0 ? outcome.report.flops / outcome.report.seconds * 1e-9 : 0.0);
   if (outcome.bandwidth > 0)
-    text += print(", %.0f %% of the %.1f GB/s this machine reads at this size",
+    text += print(", %.0f %% of the %.1f GB/s this machine reads at this size%s",
                   outcome.report.gigabytes_per_second() * 1e11 / outcome.bandwidth,
-                  outcome.bandwidth * 1e-9);
+                  outcome.bandwidth * 1e-9,
+                  outcome.report.gigabytes_per_second() * 1e9 > 1.005 * outcome.bandwidth
+                      ? " (above it: busy, or a nearer cache)"
+                      : "");
   return text;
 }
 
@@ -107,53 +151,6 @@ void print_format(std::ostream& out, const SolveRequest& request, const SolveOut
     if (reason.rfind(format + ":", 0) == 0 || reason.rfind("csr:", 0) == 0 ||
         reason.rfind("chosen:", 0) == 0)
       out << labelled("", styled(Style::dim, reason));
-}
-
-nlohmann::json options_json(const SolveRequest& request) {
-  const SolveOptions& options = request.options;
-  nlohmann::json json = {
-      {"rhs", request.rhs},
-      {"x0", request.x0},
-      {"solver", method_text(options.method)},
-      {"form", to_string(options.form)},
-      {"precondition", precondition_text(options)},
-      {"format", options.format.text()},
-      {"precision", to_string(request.precision)},
-      {"reorder", options.reordering == Reordering::rcm ? "rcm" : "none"},
-      {"rtol", options.rtol},
-      {"atol", options.atol},
-      {"relative_to", options.reference == ToleranceReference::rhs ? "b" : "r0"},
-      {"max_iterations", options.max_iterations},
-  };
-  json["max_seconds"] =
-      std::isfinite(options.max_seconds) ? nlohmann::json(options.max_seconds) : nlohmann::json();
-  return json;
-}
-
-nlohmann::json report_json(const SolveReport& report) {
-  return {
-      {"status", to_string(report.status)},
-      {"converged", report.converged()},
-      {"detail", report.detail},
-      {"iterations", report.iterations},
-      {"restarts", report.restarts},
-      {"rhs_norm", report.rhs_norm},
-      {"initial_residual", report.initial_residual},
-      {"recurrence_residual", report.recurrence_residual},
-      {"true_residual", report.true_residual},
-      {"relative_residual", report.relative_residual},
-      {"tolerance", report.tolerance},
-      {"seconds", report.seconds},
-      {"bytes", report.bytes},
-      {"flops", report.flops},
-      {"gigabytes_per_second", report.gigabytes_per_second()},
-      {"backend", report.backend},
-      {"format", report.format},
-      {"form", report.form},
-      {"backend_calls", report.backend_calls},
-      {"host_synchronisations", report.host_synchronisations},
-      {"history", report.history},
-  };
 }
 
 }  // namespace
@@ -187,35 +184,9 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
     out << labelled("Error",
                     print("%.3e = max |x - 1| (the exact solution is all ones)", outcome.error));
   out << labelled("Time", time_text(outcome));
+  if (outcome.repeats.solves > 1) print_repeats(out, outcome);
   if (report.bytes > 0) out << labelled("Speed", speed_text(outcome));
   if (!request.output.empty()) out << labelled("Solution", request.output);
-}
-
-void write_outcome_json(std::ostream& out, const LoadedMatrix& matrix, const SolveRequest& request,
-                        const SolveOutcome& outcome) {
-  nlohmann::json json = {
-      {"cnc_version", version_string},
-      {"matrix",
-       {{"name", matrix.name},
-        {"rows", matrix.A.rows},
-        {"cols", matrix.A.cols},
-        {"nonzeros", matrix.A.nonzeros},
-        {"seconds", matrix.seconds}}},
-      {"options", options_json(request)},
-      {"threads", outcome.threads},
-      {"memory", to_string(outcome.backend->memory)},
-      {"backend_detail", outcome.backend->availability().detail},
-      {"advice", outcome.advice},
-      {"prepare_seconds", outcome.prepare_seconds},
-      {"report", report_json(outcome.report)},
-  };
-  // NaN and "not measured" are both null.
-  json["error"] = std::isfinite(outcome.error) ? nlohmann::json(outcome.error) : nlohmann::json();
-  if (outcome.bandwidth > 0) {
-    json["measured_bytes_per_second"] = outcome.bandwidth;
-    json["bandwidth_fraction"] = outcome.report.gigabytes_per_second() * 1e9 / outcome.bandwidth;
-  }
-  out << json.dump(2) << '\n';
 }
 
 void write_history_csv(std::ostream& out, const SolveReport& report) {

@@ -2,6 +2,7 @@
 
 #include "clock.hpp"
 #include "interrupt.hpp"
+#include "iteration_timing.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "text.hpp"
@@ -10,6 +11,7 @@
 #include <cnc/copy.hpp>
 #include <cnc/io.hpp>
 #include <cnc/model.hpp>
+#include <cnc/spmv.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -57,11 +59,15 @@ void fill_with_row_sums(const CsrMatrix<V>& A, const Vector<V>& b) {
   }
 }
 
+const std::string random = "random:";
+
+bool is_built_in_rhs(const std::string& text) {
+  return text == "ones" || text == "a-times-ones" || text.rfind(random, 0) == 0;
+}
+
 template <class V>
 Vector<V> right_hand_side(const std::string& text, const CsrMatrix<V>& A) {
-  const std::string random = "random:";
-  const bool built_in = text == "ones" || text == "a-times-ones" || text.rfind(random, 0) == 0;
-  if (!built_in) return vector_from_file<V>(text, A.rows, "right-hand side");
+  if (!is_built_in_rhs(text)) return vector_from_file<V>(text, A.rows, "right-hand side");
   Vector<V> b("b", static_cast<std::size_t>(A.rows));
   if (text == "ones") {
     Kokkos::deep_copy(b, V(1));
@@ -112,10 +118,54 @@ double bandwidth_for(Context<Exec>& ctx, const SolveReport& report) {
 
 template <class V>
 void write_solution(const std::string& path, const Vector<V>& x) {
-  if (path.size() > 4 && path.substr(path.size() - 4) == ".cnc")
+  if (path.ends_with(".cnc"))
     write_cache(path, Vector<const V>(x));
   else
     write_vector(path, Vector<const V>(x));
+}
+
+/// The product that an iteration takes, in the layout and storage that the solver chose.
+template <class V, class Exec, class Space = typename Exec::memory_space>
+Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrMatrix<V>& given,
+                    const SolveOutcome& outcome, const SolveOptions& options) {
+  const auto n = static_cast<std::size_t>(A.rows);
+  const Vector<V, Space> x = zeroed<V, Space>("x", n), y = zeroed<V, Space>("y", n);
+  const auto time = [&](const auto& matrix) -> Timing {
+    const auto product = [&] { spmv(ctx, V(1), matrix, x, V(0), y); };
+    try {
+      return time_calls({}, 1e-3, product, [&] { ctx.fence(); });
+    } catch (const UnsupportedOperation&) {
+      return {};
+    }
+  };
+  const FormatSpec format = parse_format(outcome.report.format);
+  if constexpr (std::is_same_v<V, double>)
+    if (options.storage == StoragePrecision::f32)
+      return time(build_format(copy_to<Space>(convert_values<float>(given)), format));
+  return time(build_format(A, format));
+}
+
+/// The solves after the first, and one iteration alone. Ends early on an interrupt.
+template <class V, class Exec, class Space = typename Exec::memory_space, class Reset>
+void measure_repeats(Solver<V, Exec>& solver, const Vector<const V, Space>& b,
+                     const Vector<V, Space>& x, const Reset& reset, const SolveRequest& request,
+                     SolveOutcome& outcome) {
+  Repeats& repeats = outcome.repeats;
+  const index_t iterations = outcome.report.iterations;
+  std::vector<double> later;
+  int different = 0;
+  while (static_cast<int>(later.size()) + 1 < request.repeat && !Interrupt::requested()) {
+    const TimedSolve solve = time_solve(solver, b, x, reset);
+    different += solve.iterations != iterations;
+    later.push_back(solve.seconds);
+  }
+  repeats.solves = static_cast<int>(later.size()) + 1;
+  repeats.later = summarize(std::move(later));
+  if (different > 0)
+    repeats.notes.push_back(print("%d of them took another number of iterations", different));
+  if (iterations >= 4 && !Interrupt::requested())
+    repeats.iteration = time_iteration(solver, iterations / 4, iterations, b, x, reset,
+                                       {std::min(request.repeat, 20), 0.1});
 }
 
 template <class V, class Exec>
@@ -138,23 +188,54 @@ SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest re
   outcome.threads = ctx.threads();
   line.show("  preparing ...");
   const Vector<const V, Space> rhs = copy_to<Space>(b);
-  const Vector<V, Space> solution = copy_to<Space>(x0);
+  const Vector<V, Space> solution = copy_to<Space>(x0);  // on a host x0 itself
+  Vector<V, Space> start_vector;
+  if (request.repeat > 1) {
+    start_vector = zeroed<V, Space>("x0", x0.extent(0));
+    Kokkos::deep_copy(start_vector, solution);
+  }
   const CsrMatrix<V, Space> matrix = copy_to<Space>(A);
   Solver<V, Exec> solver(ctx, request.options);
   const double start = now();
   solver.prepare(matrix);
+  ctx.fence();
   outcome.prepare_seconds = now() - start;
+  const double solve_start = now();
   outcome.report = solver.solve(rhs, solution);
+  outcome.repeats.first_seconds = now() - solve_start;
   line.clear();
   outcome.advice = solver.advice();
   const Vector<V> x = copy_to<HostSpace>(solution);
   if (!request.output.empty()) write_solution(request.output, x);
   if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
+  if (request.repeat > 1) {
+    line.show("  repeating ...");
+    const auto reset = [&] { Kokkos::deep_copy(solution, start_vector); };
+    measure_repeats(solver, rhs, solution, reset, request, outcome);
+    outcome.repeats.prepare = collect({std::min(request.repeat - 1, 5), 0}, [&] {
+      const double again = now();
+      solver.prepare(matrix);
+      ctx.fence();
+      return now() - again;
+    });
+    outcome.repeats.product = time_product(ctx, matrix, A, outcome, request.options);
+    line.clear();
+  }
   if (request.measure_bandwidth) outcome.bandwidth = bandwidth_for(ctx, outcome.report);
   return outcome;
 }
 
 }  // namespace
+
+void check_vectors(const SolveRequest& request) {
+  if (request.rhs.rfind(random, 0) == 0) (void)parse_seed(request.rhs.substr(random.size()));
+  if (!is_built_in_rhs(request.rhs)) check_readable(request.rhs);
+  if (request.x0 != "zero") check_readable(request.x0);
+  const std::string& output = request.output;
+  if (!output.empty() && !output.ends_with(".mtx") && !output.ends_with(".mtx.gz") &&
+      !output.ends_with(".cnc"))
+    throw IoError(output, 0, "unknown file type (known: .mtx, .mtx.gz, .cnc)");
+}
 
 SolveOutcome run_solve(const ContextRequest& where, const LoadedMatrix& matrix,
                        const SolveRequest& request) {

@@ -3,10 +3,12 @@
 #include "matrix_source.hpp"
 #include "memory.hpp"
 #include "precision.hpp"
+#include "timing.hpp"
 
 #include <cnc/solver.hpp>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,24 @@ struct SolveRequest {
   SolveOptions options;
   bool show_progress = false;
   bool measure_bandwidth = false;
+  int repeat = 1;  ///< solves from the same start vector
+};
+
+/// How the first solve and later ones compare, and prepare with the products of an iteration.
+struct Repeats {
+  int solves = 1;
+  double first_seconds = 0;
+  Timing later;      ///< solves after the first
+  Timing iteration;  ///< one iteration, from solves of different lengths
+  Timing prepare;    ///< prepare after the first one
+  Timing product;    ///< y = A x in the layout of the solver
+  std::vector<std::string> notes;
+
+  /// What a solve of `seconds` costs beyond its iterations; nothing when that is not known.
+  std::optional<double> overhead(double seconds, index_t iterations) const {
+    if (!iteration.resolved()) return {};
+    return seconds - iterations * iteration.median;
+  }
 };
 
 /// What came out, for the report on the screen and the one in JSON.
@@ -30,12 +50,18 @@ struct SolveOutcome {
   SolveReport report;
   std::vector<std::string> advice;  ///< why the layout was chosen
   double prepare_seconds = 0;
+  Repeats repeats;
   double error = std::numeric_limits<double>::quiet_NaN();  ///< max |x - 1|; NaN: solution unknown
   double bandwidth =
       0;  ///< measured read rate at the working set of an iteration, bytes/s; 0: not measured
 };
 
-/// Brings matrix and vectors to where the context is, prepares, solves, writes x. Stops at the next callback once Interrupt::requested().
+/// Checks right-hand side, start vector and the name of the output before a large matrix is read.
+/// Errors   IoError (no such file, unknown file type), InvalidArgument (seed).
+void check_vectors(const SolveRequest& request);
+
+/// Brings matrix and vectors to where the context is, prepares, solves, writes x. With
+/// `repeat`, report and x are those of the first solve; the later ones are timed. Stops at the next callback once Interrupt::requested().
 /// Errors   everything that the library throws; InvalidArgument for vectors of the wrong length.
 SolveOutcome run_solve(const ContextRequest& where, const LoadedMatrix& matrix,
                        const SolveRequest& request);

@@ -3,69 +3,91 @@
 #include "clock.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace cnc::cli {
 
-/// Seconds of one call, over many.
+/// How much work goes into one figure, at least.
+struct Effort {
+  int repeats = 5;
+  double min_seconds = 0.1;
+};
+
+/// Seconds of one call, over many samples.
 struct Timing {
-  double median = -1;  ///< negative: not measured
+  double median = -1;
   double fastest = -1;
   double slowest = -1;
-  int repeats = 0;
+  /// Distance between the quartiles, of fewer than four samples between the extremes; NaN of one.
+  double spread = std::numeric_limits<double>::quiet_NaN();
+  int repeats = 0;  ///< 0: not measured
 
   bool measured() const { return repeats > 0; }
+  /// Whether the median means anything: a difference of two timings may lie within what they spread,
+  /// or below zero. What does not resolve is shown as "below noise", never as a figure.
+  bool resolved() const { return measured() && median > 0 && !(spread >= median); }
 };
 
 inline Timing summarize(std::vector<double> seconds) {
   if (seconds.empty()) return {};
   std::sort(seconds.begin(), seconds.end());
-  return {seconds[seconds.size() / 2], seconds.front(), seconds.back(),
-          static_cast<int>(seconds.size())};
+  const std::size_t n = seconds.size(), quarter = n / 4, half = n / 2;
+  Timing timing;
+  timing.median = n % 2 == 1 ? seconds[half] : 0.5 * (seconds[half - 1] + seconds[half]);
+  timing.fastest = seconds.front();
+  timing.slowest = seconds.back();
+  if (n > 1) timing.spread = seconds[n - 1 - quarter] - seconds[quarter];
+  timing.repeats = static_cast<int>(n);
+  return timing;
 }
 
-/// Calls `work` once to warm up, then at least `repeats` times and for `min_seconds`. `work`
-/// returns only when its result is there. A call of a second or more is repeated three
-/// times at most.
-template <class Work>
-Timing time_repeated(int repeats, double min_seconds, const Work& work) {
-  const double first = now();
-  work();
-  const bool slow = now() - first >= 1;
+/// Whether two figures differ by more than they spread.
+inline bool distinguishable(const Timing& a, const Timing& b) {
+  const double noise =
+      0.5 * (std::isnan(a.spread) ? 0 : a.spread) + 0.5 * (std::isnan(b.spread) ? 0 : b.spread);
+  return std::abs(a.median - b.median) > noise;
+}
+
+/// Takes samples, each of them the seconds of one call: as many as the effort says and for as long.
+/// Samples that take a second or more are taken three times at most.
+template <class Sample>
+Timing collect(Effort effort, const Sample& sample) {
+  constexpr std::size_t most = 100'000;
   std::vector<double> seconds;
   double spent = 0;
-  while (static_cast<int>(seconds.size()) < (slow ? std::min(repeats, 3) : repeats) ||
-         (spent < min_seconds && seconds.size() < 100'000)) {
+  do {
     const double start = now();
-    work();
-    seconds.push_back(now() - start);
-    spent += seconds.back();
-  }
+    seconds.push_back(sample());
+    const double took = now() - start;
+    if (took >= 1) effort.repeats = std::min(effort.repeats, 3);
+    spent += took;
+  } while (seconds.size() < static_cast<std::size_t>(effort.repeats) ||
+           (spent < effort.min_seconds && seconds.size() < most));
   return summarize(std::move(seconds));
 }
 
-/// The same for work that is only enqueued: `wait` returns when all of it is done. Each figure is the
-/// mean of as many calls between two waits as take about a millisecond, so that the wait, which on a
-/// device costs more than a small kernel, does not count. `batches` false: one call between two waits.
+/// Calls of something that takes `once` seconds that fill `seconds`.
+inline int calls_filling(double seconds, double once) {
+  return static_cast<int>(std::clamp(seconds / std::max(once, 1e-9), 1.0, 1000.0));
+}
+
+/// Times `launch`, after a warm-up. `wait` returns when all that was launched is done. A sample is the
+/// mean of as many calls between two waits as fill `sample_seconds`, so that neither the clock nor
+/// the wait counts.
 template <class Launch, class Wait>
-Timing time_enqueued(int repeats, double min_seconds, bool batches, const Launch& launch,
-                     const Wait& wait) {
-  int calls = 1;
-  const auto work = [&] {
+Timing time_calls(const Effort& effort, double sample_seconds, const Launch& launch,
+                  const Wait& wait) {
+  const auto seconds_of = [&](int calls) {
+    const double start = now();
     for (int k = 0; k < calls; ++k) launch();
     wait();
+    return now() - start;
   };
-  if (batches) {
-    work();
-    const double start = now();
-    work();
-    calls = std::clamp(static_cast<int>(1e-3 / std::max(now() - start, 1e-7)), 1, 1000);
-  }
-  Timing timing = time_repeated(repeats, min_seconds, work);
-  timing.median /= calls;
-  timing.fastest /= calls;
-  timing.slowest /= calls;
-  return timing;
+  (void)seconds_of(1);
+  const int calls = calls_filling(sample_seconds, seconds_of(1));
+  return collect(effort, [&] { return seconds_of(calls) / calls; });
 }
 
 }  // namespace cnc::cli

@@ -1,6 +1,8 @@
 #include "run_cnc.hpp"
 #include "support/catch.hpp"
 
+#include <nlohmann/json.hpp>
+
 using namespace cnc::test;
 
 namespace {
@@ -45,6 +47,19 @@ TEST_CASE("wrong usage ends with code 2 and one line") {
   check_refused({"compare", "poisson3d:4", "--backends", "abacus"}, "abacus");
   check_refused({"info", "poisson3d:4", "poisson3d:5"}, "poisson3d:5");
   check_refused({"generate", "poisson3d:4"}, "--output");
+}
+
+TEST_CASE("a backend that was not built is refused in the words of the list of backends") {
+  const auto list = nlohmann::json::parse(run_cnc({"backends", "--variants", "--json", "-"}).out);
+  int absent = 0;
+  for (const auto& backend : list["backends"]) {
+    if (backend["built"] == true) continue;
+    ++absent;
+    const auto name = backend["name"].get<std::string>();
+    check_refused({"solve", "poisson3d:4", "--backend", name}, backend["detail"]);
+    check_refused({"compare", "poisson3d:4", "--backends", name}, backend["detail"]);
+  }
+  CHECK(absent > 0);  // nobody builds for both vendors
 }
 
 TEST_CASE("problems and files that do not exist are named") {
@@ -109,4 +124,37 @@ TEST_CASE("a failed run leaves existing outputs as they were") {
   check_refused({"solve", broken, "--output", x}, broken);
   CHECK(place.read("x.mtx") == "precious\n");
   CHECK(place.names() == std::vector<std::string>{"a.mtx", "x.mtx"});
+}
+
+TEST_CASE("results that would replace each other or the matrix are refused") {
+  const Workplace place;
+  const std::string A = place.file("a.mtx", std::string(banner) + "1 1 1\n1 1 4\n");
+  const std::string before = place.read("a.mtx");
+  const std::string x = place.path("x.mtx");
+  check_refused({"solve", A, "-o", x, "--json", x}, "one file");
+  check_refused({"solve", A, "--history", "-", "--json", "-"}, "one file");
+  check_refused({"solve", A, "-o", place.path("./a.mtx")}, "replace an input");
+  check_refused({"solve", "poisson2d:1x1", "--rhs", A, "-o", A}, "replace an input");
+  check_refused({"info", A, "--json", A}, "replace an input");
+  check_refused({"compare", A, "--json", A}, "replace an input");
+  CHECK(place.read("a.mtx") == before);
+  CHECK(place.names() == std::vector<std::string>{"a.mtx"});
+  // Going on from where the last solve ended is no accident.
+  REQUIRE(run_cnc({"solve", A, "-q", "-o", x}).code == 0);
+  CHECK(run_cnc({"solve", A, "-q", "--x0", x, "-o", x}).code == 0);
+}
+
+TEST_CASE("empty names and lists are refused, and vectors checked before the matrix is read") {
+  check_refused({"solve", ""}, "is empty");
+  check_refused({"solve", "poisson2d:2x2", "-o", ""}, "is empty");
+  check_refused({"solve", "poisson2d:2x2", "--rhs", ""}, "is empty");
+  check_refused({"compare", "poisson2d:2x2", "--backends", ","}, "names nothing");
+  check_refused({"compare", "poisson2d:2x2", "--formats", ","}, "names nothing");
+  check_refused({"solve", "poisson2d:2x2", "-o", "x.foo"}, "unknown file type");
+  for (const char* rhs : {"/nowhere/b.mtx", "/tmp", "random:x"}) {
+    const Run run = run_cnc({"solve", "poisson2d:2x2", "--rhs", rhs});
+    CAPTURE(rhs, run.out, run.err);
+    CHECK(run.code == 2);
+    CHECK(run.out.empty());
+  }
 }

@@ -19,6 +19,22 @@ json compare_json(std::vector<std::string> arguments) {
   return json::parse(run.out);
 }
 
+/// A figure is above its noise and, unless marked, below what a stream reads; or it is null.
+void check_honest(const json& figure) {
+  CAPTURE(figure.dump());
+  if (figure["below_noise"].get<bool>()) {
+    for (const char* name : {"seconds", "gigabytes_per_second", "gigaflops", "bandwidth_fraction"})
+      CHECK(figure[name].is_null());
+    return;
+  }
+  const auto seconds = figure["seconds"].get<double>();
+  CHECK(seconds > 0);
+  if (figure["repeats"].get<int>() > 1) CHECK(figure["spread_seconds"].get<double>() < seconds);
+  CHECK(figure["bandwidth_fraction"].get<double>() > 0);
+  CHECK((figure["bandwidth_fraction"].get<double>() > 1.005) ==
+        figure["above_read_stream"].get<bool>());
+}
+
 }  // namespace
 
 TEST_CASE("compare times every backend, format and precision with errors within rounding") {
@@ -32,8 +48,7 @@ TEST_CASE("compare times every backend, format and precision with errors within 
     if (row["spmv"].is_null()) continue;
     ++measured;
     CAPTURE(row.dump());
-    CHECK(row["spmv"]["seconds"].get<double>() > 0);
-    CHECK(row["spmv"]["bandwidth_fraction"].get<double>() > 0);
+    check_honest(row["spmv"]);
     CHECK(row["spmv"]["error"].get<double>() < (row["precision"] == "f64" ? 1e-14 : 1e-5));
   }
   CHECK(measured > 0);
@@ -51,7 +66,7 @@ TEST_CASE("compare measures PCG iterations") {
   CHECK(result["matrix_operations"].size() == 3);
   for (const json& row : result["matrix_operations"]) {
     REQUIRE(row["pcg_iteration"].is_object());
-    CHECK(row["pcg_iteration"]["seconds"].get<double>() > 0);
+    check_honest(row["pcg_iteration"]);
   }
 }
 
@@ -77,4 +92,46 @@ TEST_CASE("compare leaves PCG out for a rectangular matrix and says so") {
   CAPTURE(run.out, run.err);
   CHECK(run.code == 0);
   CHECK(contains(run.out, "PCG left out: it needs a square matrix"));
+}
+
+TEST_CASE("compare prints no figure that is inside its noise") {
+  // An iteration takes a fraction of what a solve does besides.
+  const json result = compare_json({"poisson2d:6x6", "--formats", "csr"});
+  for (const json& row : result["matrix_operations"])
+    for (const char* operation : {"spmv", "pcg_iteration"})
+      if (!row[operation].is_null()) check_honest(row[operation]);
+  for (const json& row : result["vector_operations"])
+    if (!row["measurement"].is_null()) check_honest(row["measurement"]);
+}
+
+TEST_CASE("compare repeats a PCG iteration as often as it is asked to") {
+  const Run run = run_cnc({"compare", "poisson3d:8", "--formats", "csr", "--backends", "reference",
+                           "--repeats", "9", "--min-time", "0", "--json", "-"});
+  REQUIRE(run.code == 0);
+  for (const json& row : json::parse(run.out)["matrix_operations"]) {
+    CHECK(row["spmv"]["repeats"] == 9);
+    CHECK(row["pcg_iteration"]["repeats"] == 9);
+  }
+}
+
+TEST_CASE("compare says how many threads each backend has and compares equals") {
+  const json result = compare_json({"poisson3d:8", "--formats", "csr,dia", "--threads", "2"});
+  for (const json& row : result["matrix_operations"]) {
+    if (row["backend"] == "openmp") CHECK(row["threads"] == 2);
+    if (row["backend"] == "reference") CHECK(row["threads"] == 1);
+  }
+  CHECK(result["fastest_spmv"].size() == 3);
+  for (const json& fastest : result["fastest_spmv"]) {
+    CAPTURE(fastest.dump());
+    CHECK(fastest["second_best"].is_object());
+    const json& baseline = fastest["same_threads_csr"];
+    if (baseline.is_object()) CHECK(baseline["threads"] == fastest["threads"]);
+  }
+  const Run run =
+      run_cnc({"compare", "poisson3d:8", "--formats", "csr,dia", "--min-time", "0.001"});
+  CHECK(run.code == 0);
+  CAPTURE(run.out);
+  for (const char* part : {"thr", "spread", "the second best", "threads)"})
+    CHECK(contains(run.out, part));
+  CHECK_FALSE(contains(run.out, "csr on reference (1 thread), csr"));
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 using namespace cnc::test;
@@ -25,4 +26,19 @@ TEST_CASE("an interrupt stops the solve, keeps its results and ends with code 1"
   CHECK(contains(place.read("out"), "stopped"));
   REQUIRE(place.has("r.json"));
   CHECK(nlohmann::json::parse(place.read("r.json"))["report"]["status"] == "stopped");
+}
+
+TEST_CASE("an interrupt that the caller ignores is ignored") {
+  const Workplace place;
+  std::signal(SIGINT, SIG_IGN);  // as a shell does for what it starts in the background
+  const int process = start_cnc({"solve", "poisson2d:300x300", "--rtol", "1e-15", "--max-seconds",
+                                 "1", "--max-iterations", "100000000", "--rhs", "random:1"},
+                                place.path("out"), place.path("err"));
+  std::signal(SIGINT, SIG_DFL);
+  while (!contains(place.read("out"), "Matrix"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(process, SIGINT);
+  CHECK(wait_for(process) == 1);
+  CAPTURE(place.read("out"));
+  CHECK_FALSE(contains(place.read("out"), "stopped"));
 }

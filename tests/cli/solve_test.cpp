@@ -172,3 +172,52 @@ TEST_CASE("solve stops at its time limit") {
   const json result = solve_json({"poisson2d:50x50", "--max-seconds", "0"}, 1);
   CHECK(result["report"]["status"] == "time_limit");
 }
+
+TEST_CASE("repeated solves start anew, and the first and the later ones are shown") {
+  const Workplace place;
+  const std::vector<std::string> common{"solve", "poisson2d:40x40", "--rhs", "random:1"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), common.begin(), common.end());
+    return run_cnc(more);
+  };
+  REQUIRE(with({"-q", "-o", place.path("one.mtx")}).code == 0);
+  const Run run =
+      with({"--repeat", "4", "-o", place.path("four.mtx"), "--json", place.path("r.json")});
+  CAPTURE(run.out, run.err);
+  REQUIRE(run.code == 0);
+  for (const char* part : {"First solve", "Later solves", "an iteration alone", "per iteration",
+                           "products", "Prepare"})
+    CHECK(contains(run.out, part));
+  CHECK(place.read("one.mtx") == place.read("four.mtx"));
+
+  const json result = json::parse(place.read("r.json"));
+  const json& repeat = result["repeat"];
+  CAPTURE(repeat.dump(1));
+  CHECK(repeat["solves"] == 4);
+  CHECK(repeat["first"]["seconds"].get<double>() >= result["report"]["seconds"].get<double>());
+  CHECK(repeat["first"]["iterations"] == result["report"]["iterations"]);
+  CHECK(repeat["later"]["repeats"] == 3);
+  CHECK(repeat["later"]["iterations"] == result["report"]["iterations"]);
+  CHECK(repeat["notes"].empty());
+  CHECK(repeat["product"]["repeats"].get<int>() > 0);
+  CHECK(repeat["prepare_again"]["repeats"].get<int>() > 0);
+  if (repeat["iteration"]["below_noise"] == false) {
+    const double iterations = result["report"]["iterations"];
+    const double overhead = repeat["later"]["seconds"].get<double>() -
+                            iterations * repeat["iteration"]["seconds"].get<double>();
+    CHECK(repeat["later"]["overhead_seconds"].get<double>() == Approx(overhead).margin(1e-12));
+  }
+  CHECK_FALSE(solve_json({"poisson2d:5x5"}).contains("repeat"));
+}
+
+TEST_CASE("solves of every length, precision and storage can be repeated") {
+  for (const auto& extra : std::vector<std::vector<std::string>>{
+           {"poisson2d:1x1"},
+           {"elasticity2d:6", "--precision", "f32/f64"},
+           {"elasticity2d:6", "--precision", "f32", "--reorder", "rcm"},
+           {"poisson2d:9x9", "--backend", "reference", "--form", "plain"}}) {
+    std::vector<std::string> arguments = extra;
+    arguments.insert(arguments.end(), {"--repeat", "2"});
+    CHECK(solve_json(arguments)["repeat"]["solves"] == 2);
+  }
+}

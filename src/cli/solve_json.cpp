@@ -1,0 +1,136 @@
+#include "solve_output.hpp"
+
+#include <cnc/version.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <ostream>
+
+namespace cnc::cli {
+namespace {
+
+nlohmann::json options_json(const SolveRequest& request) {
+  const SolveOptions& options = request.options;
+  nlohmann::json json = {
+      {"rhs", request.rhs},
+      {"x0", request.x0},
+      {"solver", method_text(options.method)},
+      {"form", to_string(options.form)},
+      {"precondition", precondition_text(options)},
+      {"format", options.format.text()},
+      {"precision", to_string(request.precision)},
+      {"reorder", options.reordering == Reordering::rcm ? "rcm" : "none"},
+      {"rtol", options.rtol},
+      {"atol", options.atol},
+      {"relative_to", options.reference == ToleranceReference::rhs ? "b" : "r0"},
+      {"max_iterations", options.max_iterations},
+  };
+  json["max_seconds"] =
+      std::isfinite(options.max_seconds) ? nlohmann::json(options.max_seconds) : nlohmann::json();
+  return json;
+}
+
+nlohmann::json report_json(const SolveReport& report) {
+  return {
+      {"status", to_string(report.status)},
+      {"converged", report.converged()},
+      {"detail", report.detail},
+      {"iterations", report.iterations},
+      {"restarts", report.restarts},
+      {"rhs_norm", report.rhs_norm},
+      {"initial_residual", report.initial_residual},
+      {"recurrence_residual", report.recurrence_residual},
+      {"true_residual", report.true_residual},
+      {"relative_residual", report.relative_residual},
+      {"tolerance", report.tolerance},
+      {"seconds", report.seconds},
+      {"bytes", report.bytes},
+      {"flops", report.flops},
+      {"gigabytes_per_second", report.gigabytes_per_second()},
+      {"backend", report.backend},
+      {"format", report.format},
+      {"form", report.form},
+      {"backend_calls", report.backend_calls},
+      {"host_synchronisations", report.host_synchronisations},
+      {"history", report.history},
+  };
+}
+
+/// Null where nothing was measured or the figure is inside its noise.
+nlohmann::json timing_json(const Timing& t) {
+  if (!t.measured()) return nullptr;
+  const auto number = [](double value) {
+    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
+  };
+  return {{"seconds", t.resolved() ? nlohmann::json(t.median) : nlohmann::json()},
+          {"spread_seconds", number(t.spread)},
+          {"below_noise", !t.resolved()},
+          {"repeats", t.repeats}};
+}
+
+nlohmann::json repeats_json(const SolveOutcome& outcome) {
+  const Repeats& r = outcome.repeats;
+  const index_t iterations = outcome.report.iterations;
+  const auto overhead = [&](double seconds) {
+    const auto value = r.overhead(seconds, iterations);
+    return value ? nlohmann::json(*value) : nlohmann::json();
+  };
+  const auto per_iteration = [&](double seconds) {
+    return iterations > 0 ? nlohmann::json(seconds / iterations) : nlohmann::json();
+  };
+  nlohmann::json first = {{"seconds", r.first_seconds},
+                          {"iterations", iterations},
+                          {"seconds_per_iteration", per_iteration(r.first_seconds)},
+                          {"overhead_seconds", overhead(r.first_seconds)}};
+  nlohmann::json later = timing_json(r.later);
+  later["iterations"] = iterations;
+  later["seconds_per_iteration"] = per_iteration(r.later.median);
+  later["overhead_seconds"] = overhead(r.later.median);
+  nlohmann::json json = {{"solves", r.solves},
+                         {"first", first},
+                         {"later", later},
+                         {"iteration", timing_json(r.iteration)},
+                         {"product", timing_json(r.product)},
+                         {"prepare_again", timing_json(r.prepare)},
+                         {"notes", r.notes}};
+  json["prepare_in_products"] = r.product.resolved()
+                                    ? nlohmann::json(outcome.prepare_seconds / r.product.median)
+                                    : nlohmann::json();
+  json["prepare_again_in_products"] = r.product.resolved() && r.prepare.resolved()
+                                          ? nlohmann::json(r.prepare.median / r.product.median)
+                                          : nlohmann::json();
+  return json;
+}
+
+}  // namespace
+
+void write_outcome_json(std::ostream& out, const LoadedMatrix& matrix, const SolveRequest& request,
+                        const SolveOutcome& outcome) {
+  nlohmann::json json = {
+      {"cnc_version", version_string},
+      {"matrix",
+       {{"name", matrix.name},
+        {"rows", matrix.A.rows},
+        {"cols", matrix.A.cols},
+        {"nonzeros", matrix.A.nonzeros},
+        {"seconds", matrix.seconds}}},
+      {"options", options_json(request)},
+      {"threads", outcome.threads},
+      {"memory", to_string(outcome.backend->memory)},
+      {"backend_detail", outcome.backend->availability().detail},
+      {"advice", outcome.advice},
+      {"prepare_seconds", outcome.prepare_seconds},
+      {"report", report_json(outcome.report)},
+  };
+  if (outcome.repeats.solves > 1) json["repeat"] = repeats_json(outcome);
+  // NaN and "not measured" are both null.
+  json["error"] = std::isfinite(outcome.error) ? nlohmann::json(outcome.error) : nlohmann::json();
+  if (outcome.bandwidth > 0) {
+    json["measured_bytes_per_second"] = outcome.bandwidth;
+    json["bandwidth_fraction"] = outcome.report.gigabytes_per_second() * 1e9 / outcome.bandwidth;
+  }
+  out << json.dump(2) << '\n';
+}
+
+}  // namespace cnc::cli
