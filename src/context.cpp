@@ -13,13 +13,11 @@ int default_threads() { return detail::set_up_threads(); }
 namespace detail {
 namespace {
 
-/// The device that Kokkos' default instances use: the one where views are allocated.
-int default_device() {
-#if KOKKOS_VERSION >= 40100
-  return std::max(Kokkos::device_id(), 0);
-#else
-  return 0;
-#endif
+/// The device where this thread allocates.
+int current_device() {
+  Queue queue;
+  set_stream(queue, instance<Kokkos::DefaultExecutionSpace>());
+  return queue.device;
 }
 
 double free_host_bytes() {
@@ -36,7 +34,7 @@ std::size_t free_bytes(MemorySpace memory) {
   if (memory == MemorySpace::host) return static_cast<std::size_t>(free_host_bytes());
   for (const Backend* backend : backends())
     if (backend->free_bytes != nullptr && backend->availability().usable)
-      return static_cast<std::size_t>(backend->free_bytes(default_device()));
+      return static_cast<std::size_t>(backend->free_bytes(current_device()));
   return 0;
 }
 

@@ -45,7 +45,8 @@ DeviceFacts ask_facts(int device) {
   return {.processors = attribute(cudaDevAttrMultiProcessorCount, device),
           .wave = attribute(cudaDevAttrWarpSize, device),
           .shared_bytes = bytes(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-          .cache_bytes = bytes(cudaDevAttrL2CacheSize)};
+          .cache_bytes = bytes(cudaDevAttrL2CacheSize),
+          .cooperative = attribute(cudaDevAttrCooperativeLaunch, device) != 0};
 }
 
 cudaError_t allocate_pinned(void** data, std::size_t bytes) {

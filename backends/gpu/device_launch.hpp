@@ -51,23 +51,40 @@ inline CNC_GPU_API(Stream_t) stream_of(const Queue& queue) {
   return static_cast<CNC_GPU_API(Stream_t)>(queue.stream);
 }
 
+/// start(kernel, blocks, threads, pointers to the arguments, shared bytes, stream), one of the library's two
+/// functions that launch, on the queue's device. Their own codes are what counts: the last error of the
+/// thread may be an old one of the caller's.
+template <class Start, class... Parameters, class... Arguments>
+CNC_GPU_API(Error_t)
+start_kernel(const Start& start, const Queue& queue, const Grid& grid,
+             void (*kernel)(Parameters...), const Arguments&... arguments) {
+  const DeviceScope scope(queue.device);
+  const auto with_pointers = [&](Parameters... parameters) {
+    void* pointers[] = {static_cast<void*>(&parameters)...};
+    return start(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(grid.blocks)),
+                 dim3(static_cast<unsigned>(grid.threads)), pointers, grid.shared_bytes,
+                 stream_of(queue));
+  };
+  return with_pointers(arguments...);
+}
+
 /// Enqueues the kernel on the queue's stream. A grid without blocks does nothing.
 template <class... Parameters, class... Arguments>
 void launch(const char* operation, const Queue& queue, const Grid& grid,
             void (*kernel)(Parameters...), const Arguments&... arguments) {
   if (grid.blocks <= 0) return;
-  const DeviceScope scope(queue.device);
-  kernel<<<static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads),
-           grid.shared_bytes, stream_of(queue)>>>(arguments...);
-  check(CNC_GPU_API(GetLastError)(), operation);
+  check(start_kernel([](auto... all) { return CNC_GPU_API(LaunchKernel)(all...); }, queue, grid,
+                     kernel, arguments...),
+        operation);
 }
 
 /// Blocks of this kernel that are resident on the whole device at one time, with that much dynamic
-/// shared memory each; 0 when not even one fits. Grants the kernel all shared memory that there is: the grant
+/// shared memory each; 0 when not even one fits, or when the device cannot promise it. Grants the kernel all shared memory that there is: the grant
 /// is the process's, and another thread may be about to launch the same kernel with more.
 template <class... Parameters>
 index_t resident_blocks(const Queue& queue, void (*kernel)(Parameters...), int threads,
                         std::size_t shared_bytes) {
+  if (!device_facts(queue.device).cooperative) return 0;
   const DeviceScope scope(queue.device);
   const auto entry = reinterpret_cast<const void*>(kernel);
   CNC_GPU_API(FuncAttributes) attributes;
@@ -82,21 +99,26 @@ index_t resident_blocks(const Queue& queue, void (*kernel)(Parameters...), int t
   return per_processor * device_facts(queue.device).processors;
 }
 
-/// As launch, for kernels whose blocks wait for each other: all of them run at the same time, or the
-/// launch fails. The caller has asked resident_blocks.
+/// As launch, for kernels whose blocks wait for each other: all of them run at the same time, or nothing is
+/// enqueued and the answer is false. The caller has asked resident_blocks; a device that is shared may still have
+/// less room than it said.
 template <class... Parameters, class... Arguments>
-void launch_resident(const char* operation, const Queue& queue, const Grid& grid,
+bool launch_resident(const char* operation, const Queue& queue, const Grid& grid,
                      void (*kernel)(Parameters...), const Arguments&... arguments) {
-  const DeviceScope scope(queue.device);
-  const auto start = [&](Parameters... parameters) {
-    void* pointers[] = {static_cast<void*>(&parameters)...};
-    check(CNC_GPU_API(LaunchCooperativeKernel)(
-              reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(grid.blocks)),
-              dim3(static_cast<unsigned>(grid.threads)), pointers,
-              static_cast<unsigned>(grid.shared_bytes), stream_of(queue)),
-          operation);
-  };
-  start(arguments...);
+  const CNC_GPU_API(Error_t) code = start_kernel(
+      [](const void* entry, dim3 blocks, dim3 threads, void** pointers, std::size_t shared,
+         CNC_GPU_API(Stream_t) stream) {
+        return CNC_GPU_API(LaunchCooperativeKernel)(entry, blocks, threads, pointers,
+                                                    static_cast<unsigned>(shared), stream);
+      },
+      queue, grid, kernel, arguments...);
+  if (code == CNC_GPU_API(ErrorCooperativeLaunchTooLarge) ||
+      code == CNC_GPU_API(ErrorNotSupported) || code == CNC_GPU_API(ErrorLaunchOutOfResources)) {
+    (void)CNC_GPU_API(GetLastError)();
+    return false;
+  }
+  check(code, operation);
+  return true;
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -28,6 +28,8 @@ inline constexpr int most_devices = 64;
 Availability look() {
   int devices = 0;
   CNC_GPU_API(Error_t) code = CNC_GPU_API(GetDeviceCount)(&devices);
+  if (code != CNC_GPU_API(Success))
+    (void)CNC_GPU_API(GetLastError)();  // the caller did nothing wrong
   if (code == CNC_GPU_API(Success) && devices == 0) code = CNC_GPU_API(ErrorNoDevice);
   if (const char* reason = why_no_device(code)) return {false, reason};
   if (code != CNC_GPU_API(Success))

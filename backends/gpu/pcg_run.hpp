@@ -14,7 +14,7 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-/// What a captured graph depends on: it is captured anew when any of this changes.
+/// What a captured graph depends on: it is captured anew when any of this changes. It does not depend on x.
 template <class Operand, class V>
 struct GraphKey {
   Operand A;
@@ -25,6 +25,13 @@ struct GraphKey {
   int block_threads;
   bool single_reduction;
   bool operator==(const GraphKey&) const = default;
+};
+
+/// How many blocks of a kernel are resident, as the device once said: asking costs as much as a launch.
+struct ResidencyAnswer {
+  const void* kernel = nullptr;
+  std::size_t shared_bytes = 0;
+  index_t blocks = 0;
 };
 
 /// Everything that the runs of one solver need besides the solver's own vectors. Made once, in prepare.
@@ -38,6 +45,8 @@ struct RunPlan final : PcgPlan {
   Marker markers[2];
   std::optional<GraphKey<Operand, V>> key;
   std::unique_ptr<Graph> graph;
+  ResidencyAnswer residency[2];  ///< without vectors on chip, and with them
+  bool refused = false;          ///< the device did not start a resident launch: not asked again
 
   RunPlan(int device, index_t blocks)
       : state(device, sizeof(RunState)),
@@ -89,7 +98,7 @@ struct PcgRunner {
 
  private:
   RunOutcome& outcome() const { return *plan.outcome.template as<RunOutcome>(); }
-  RunState initial() const { return {run.rr_target, run.history, run.max_iterations}; }
+  RunState initial() const { return {run.rr_target, run.history, v.x, run.max_iterations}; }
 
   void go() {
     run.launches = 0;
@@ -102,8 +111,9 @@ struct PcgRunner {
           return;
         if (forced)
           throw UnsupportedOperation(
-              "the resident form needs a matrix of a compiled block size whose blocks the "
-              "preconditioner's blocks match");
+              "the resident form needs a device that runs a whole grid at one time (cooperative "
+              "launch) and a matrix of a compiled block size whose blocks the preconditioner's "
+              "blocks match");
       }
       enqueued(rows, chosen_threads(queue, threads));
     });
@@ -134,23 +144,24 @@ struct PcgRunner {
       constexpr int threads = tuning::resident_threads;
       const auto kernel = pcg_resident_kernel<threads, wave, Rows, V, single_reduction>;
       if (!keeps_blocks_together(rows)) return false;
-      if (!forced && !pays()) return false;
+      if (!forced && (plan.refused || !pays())) return false;
       const index_t blocks =
-          std::min({resident_blocks(queue, kernel, threads, 0), plan.most_blocks,
+          std::min({residency(plan.residency[0], kernel, threads, 0), plan.most_blocks,
                     std::max<index_t>(1, ceil_div(A.rows, tuning::least_resident_rows))});
       if (blocks < 1) return false;
       ResidentPcg<wave, Rows, V, single_reduction> pcg{rows, A.rows, M, v, layout(rows, blocks)};
       const std::size_t shared =
           sizeof(V) * std::size_t(pcg.layout.rows_per_block) * std::size_t(pcg.layout.on_chip);
-      if (resident_blocks(queue, kernel, threads, shared) < blocks) return false;
+      if (residency(plan.residency[1], kernel, threads, shared) < blocks) return false;
       if constexpr (requires { pcg.rows.split; })
         pcg.rows.split = resident_split(threads, pcg.layout.units_per_block, A);
       const Grid grid{blocks, threads, shared};
       const GridBarrier barrier{plan.slots.template as<double>(),
                                 plan.arrived.template as<std::uint32_t>()};
       fill_bytes(queue, barrier.arrived, 0, sizeof(std::uint32_t));
-      launch_resident("pcg_resident", queue, grid, kernel, pcg, scalars, initial(), &outcome(),
-                      barrier);
+      plan.refused = !launch_resident("pcg_resident", queue, grid, kernel, pcg, scalars, initial(),
+                                      &outcome(), barrier);
+      if (plan.refused) return false;
       run.launches += 1;
       run.used = PcgForm::resident;
       wait_for_end();
@@ -158,6 +169,14 @@ struct PcgRunner {
     } else {
       return false;
     }
+  }
+
+  template <class Kernel>
+  index_t residency(ResidencyAnswer& known, Kernel kernel, int threads, std::size_t shared) const {
+    const auto entry = reinterpret_cast<const void*>(kernel);
+    if (known.kernel != entry || known.shared_bytes != shared)
+      known = {entry, shared, resident_blocks(queue, kernel, threads, shared)};
+    return known.blocks;
   }
 
   /// Beyond these sizes kernels in a graph hide the latency of memory better than one block per processor.
@@ -245,8 +264,9 @@ struct PcgRunner {
 
   template <class Pcg>
   void capture(const Pcg& pcg) {
-    const GraphKey<Operand, V> key{
+    GraphKey<Operand, V> key{
         A, M, v, scalars, queue.partials, queue.block_threads, run.single_reduction};
+    key.v.x = nullptr;
     if (plan.graph && plan.key == key) return;
     plan.graph = std::make_unique<Graph>(
         queue, [&](const Queue& recording) { pcg.iterate(recording, graph_iterations); });

@@ -26,6 +26,7 @@ struct DeviceFacts {
   int wave = 32;                 ///< lanes of a wave
   std::size_t shared_bytes = 0;  ///< shared memory that one block may have
   std::size_t cache_bytes = 0;   ///< second-level cache
+  bool cooperative = false;      ///< can promise that all blocks of a grid run at the same time
 };
 /// Asks a device once.
 const DeviceFacts& device_facts(int device);

@@ -51,7 +51,8 @@ DeviceFacts ask_facts(int device) {
   return {.processors = attribute(hipDeviceAttributeMultiprocessorCount, device),
           .wave = attribute(hipDeviceAttributeWarpSize, device),
           .shared_bytes = bytes(hipDeviceAttributeMaxSharedMemoryPerBlock),
-          .cache_bytes = bytes(hipDeviceAttributeL2CacheSize)};
+          .cache_bytes = bytes(hipDeviceAttributeL2CacheSize),
+          .cooperative = attribute(hipDeviceAttributeCooperativeLaunch, device) != 0};
 }
 
 hipError_t allocate_pinned(void** data, std::size_t bytes) {

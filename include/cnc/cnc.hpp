@@ -24,6 +24,7 @@
 #include <cnc/dia_matrix.hpp>
 #include <cnc/error.hpp>
 #include <cnc/formats.hpp>
+#include <cnc/instance_scope.hpp>
 #include <cnc/io.hpp>
 #include <cnc/linear_operator.hpp>
 #include <cnc/matrix.hpp>

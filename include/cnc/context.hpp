@@ -120,18 +120,22 @@ class Context {
   /// Waits until everything enqueued is done.
   void fence() const { exec_.fence(); }
 
-  /// A slot for one reduction result, in the context's memory space.
-  double* result_slot() const { return result_.data(); }
-  /// Waits and returns the value in the slot.
-  double read_result() const;
+  /// Slots for results of reductions, in memory that host and backend both reach.
+  static constexpr int result_slots = 4;
+  double* result_slot(int slot = 0) const { return results_.data() + slot; }
+  /// Waits for everything enqueued; what is in the slots holds until something is written there again.
+  const double* read_results() const {
+    exec_.fence();
+    return results_.data();
+  }
+  double read_result() const { return read_results()[0]; }
 
  private:
   Exec exec_;
   const Backend* backend_;
   Queue queue_;
   Vector<double, memory_space> partials_;
-  Vector<double, memory_space> result_;
-  Vector<double, detail::SharedSpace<memory_space>> host_result_;  ///< devices only
+  Vector<double, detail::SharedSpace<memory_space>> results_;
   Vector<std::uint32_t, memory_space> tickets_;
 };
 
@@ -145,18 +149,16 @@ int default_threads();
 
 template <class Exec>
 Context<Exec>::Context(const Backend& backend, int threads, const Exec& exec)
-    : exec_(exec),
-      backend_(&backend),
-      result_(zeroed<double, memory_space>("cnc::result", 1)),
-      tickets_(zeroed<std::uint32_t, memory_space>("cnc::tickets", ticket_slots)) {
+    : exec_(exec), backend_(&backend) {
   require(threads >= 0, "Context: threads must not be negative");
   require(backend.memory == memory, "Context: the backend works in other memory");
   queue_.threads = threads == 0 ? default_threads() : threads;
   queue_.execution_space = &exec_;
   detail::set_stream(queue_, exec_);
+  const InstanceScope scope(exec_);
+  results_ = zeroed<double, detail::SharedSpace<memory_space>>("cnc::results", result_slots);
+  tickets_ = zeroed<std::uint32_t, memory_space>("cnc::tickets", ticket_slots);
   queue_.tickets = tickets_.data();
-  if constexpr (memory == MemorySpace::device)
-    host_result_ = uninitialized<double, detail::PinnedSpace>("cnc::host_result", 1);
 }
 
 template <class Exec>
@@ -164,21 +166,10 @@ void Context<Exec>::reserve(index_t n) {
   const auto slots = static_cast<std::size_t>(reduction_slots(n));
   if (partials_.extent(0) < slots) {
     exec_.fence();  // nothing may still use the old ones
+    const InstanceScope scope(exec_);
     partials_ = uninitialized<double, memory_space>("cnc::partials", slots);
   }
   queue_.partials = partials_.data();
-}
-
-template <class Exec>
-double Context<Exec>::read_result() const {
-  if constexpr (detail::is_host_space<memory_space>) {
-    exec_.fence();
-    return result_(0);
-  } else {
-    Kokkos::deep_copy(exec_, host_result_, result_);
-    exec_.fence();
-    return host_result_(0);
-  }
 }
 
 namespace detail {

@@ -2,6 +2,7 @@
 
 #include <cnc/contract/types.hpp>
 #include <cnc/error.hpp>
+#include <cnc/instance_scope.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -58,20 +59,36 @@ auto allocated(const std::string& label, std::size_t bytes, const Allocate& allo
 }
 }  // namespace detail
 
-/// A vector with uninitialised entries, for code that writes every one of them.
+/// A vector with uninitialised entries, for code that writes every one of them. In device memory, on the device
+/// of the innermost InstanceScope.
 /// Errors   InvalidArgument (Kokkos is not initialised), OutOfMemory.
 template <class T, class Space = HostSpace>
 Vector<T, Space> uninitialized(const std::string& label, std::size_t n) {
   return detail::allocated<Space>(label, n * sizeof(T), [&] {
-    return Vector<T, Space>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), n);
+    if constexpr (detail::is_host_space<Space>)
+      return Vector<T, Space>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), n);
+    else
+      return Vector<T, Space>(
+          Kokkos::view_alloc(label, detail::instance<typename Space::execution_space>(),
+                             Kokkos::WithoutInitializing),
+          n);
   });
 }
 
-/// A vector of zeros.
+/// A vector of zeros, which are there on return.
 /// Errors   InvalidArgument (Kokkos is not initialised), OutOfMemory.
 template <class T, class Space = HostSpace>
 Vector<T, Space> zeroed(const std::string& label, std::size_t n) {
-  return detail::allocated<Space>(label, n * sizeof(T), [&] { return Vector<T, Space>(label, n); });
+  return detail::allocated<Space>(label, n * sizeof(T), [&] {
+    if constexpr (detail::is_host_space<Space>) {
+      return Vector<T, Space>(label, n);
+    } else {
+      const auto exec = detail::instance<typename Space::execution_space>();
+      Vector<T, Space> zeros(Kokkos::view_alloc(label, exec), n);
+      exec.fence();  // Kokkos waits by itself only on its default instance
+      return zeros;
+    }
+  });
 }
 
 namespace detail {

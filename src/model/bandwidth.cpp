@@ -87,6 +87,7 @@ inline constexpr bool on_host = detail::is_host_space<typename Exec::memory_spac
 /// The memory full of ones, on a host first touched by the threads that will read it.
 template <class Exec>
 Vector<double, typename Exec::memory_space> touched(const Context<Exec>& ctx, std::size_t n) {
+  const InstanceScope scope(ctx.execution_space_instance());
   const auto x = uninitialized<double, typename Exec::memory_space>("cnc::bandwidth", n);
   if constexpr (on_host<Exec>) {
     double* data = x.data();

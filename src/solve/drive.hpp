@@ -150,18 +150,16 @@ class Drive {
 
   /// Runs the recurrence from the residual in r; `converged` means that it believes so.
   SolveStatus recurrence(double residual) {
-    engine_.start();
+    engine_.start(residual);
     // Having missed the tolerance by a rounding once, the recurrence aims lower.
     double target = report_.tolerance * (report_.restarts > 0 ? least_gain : 1.0);
     if (system_.narrow) target = std::max(target, residual * narrow_reduction);
     const double limit = options_.divergence * report_.initial_residual;
-    batch_ = Work::first_batch;
     while (!(engine_.seen().rr <= target * target)) {
       if (engine_.iterations() >= options_.max_iterations) return SolveStatus::max_iterations;
       if (seconds() >= options_.max_seconds) return SolveStatus::time_limit;
       engine_.iterate(batch_size(), target * target,
                       options_.record_history ? &rr_history_ : nullptr);
-      batch_ = std::min(2 * batch_, Work::longest_batch);
       report_.recurrence_residual = std::sqrt(engine_.seen().rr);
       if (engine_.seen().breakdown != PcgBreakdown::none)
         return breakdown(engine_.seen().breakdown);
@@ -176,7 +174,7 @@ class Drive {
 
   index_t batch_size() const {
     const index_t done = engine_.iterations();
-    index_t size = std::min(batch_, options_.max_iterations - done);
+    index_t size = std::min(Work::longest_batch, options_.max_iterations - done);
     if (options_.callback && options_.callback_interval > 0)
       size = std::min(size, options_.callback_interval - done % options_.callback_interval);
     if (std::isfinite(options_.max_seconds)) {
@@ -271,7 +269,6 @@ class Drive {
   Form form_;
   Engine<V, Exec> engine_;
   Clock::time_point start_;
-  index_t batch_ = Work::first_batch;  ///< iterations of the next batch if nothing else limits it
   double reference_ = 0;
   double best_ = -1;  ///< true residual of the snapshot in work_.best; negative before the first
   index_t next_snapshot_ = snapshot_interval;  ///< iteration before which none is taken

@@ -78,6 +78,7 @@ struct Solver<V, Exec>::State {
   /// nothing is under way; when it fails, nothing of it stays.
   template <class Steps>
   void prepare(const Steps& steps) {
+    const InstanceScope scope(exec());
     Kokkos::fence();
     clear();
     try {
@@ -208,6 +209,7 @@ void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& A) {
   State& s = *state_;
   require(s.prepared && s.pattern.row_offsets.extent(0) != 0,
           "Solver: update_values with CSR needs a prepare with CSR");
+  const InstanceScope scope(s.exec());
   Kokkos::fence();
   require(detail::same_pattern(s.exec(), A, s.pattern),
           "Solver: update_values needs the pattern of prepare");
@@ -232,6 +234,7 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& A) {
               cols(A) == s.system.rows && stored(A) == stored(s.system.matrix) &&
               block_size(A) == s.layout_block_size,
           "Solver: update_values needs the layout and pattern of prepare");
+  const InstanceScope scope(s.exec());
   Kokkos::fence();
   s.system.matrix = A;
   s.set_up_preconditioner_from(to_csr(A));

@@ -12,8 +12,7 @@ template <class V, class Space>
 struct Workspace {
   /// Iterations between looks at the clock, the divergence limit and the best iterate. A device does so
   /// many in the time of a look that it is better left alone for longer.
-  static constexpr index_t first_batch = 64;
-  static constexpr index_t longest_batch = is_host_space<Space> ? first_batch : 4 * first_batch;
+  static constexpr index_t longest_batch = is_host_space<Space> ? 64 : 256;
 
   Vector<V, Space> r, z, p, q, s;
   Vector<V, Space> best;  ///< snapshot of the best iterate

@@ -12,6 +12,7 @@
 #include <impl/Kokkos_Profiling.hpp>
 
 #include <atomic>
+#include <exception>
 #include <thread>
 
 namespace cnc::testing {
@@ -195,6 +196,102 @@ TEST_CASE("a device that is full says how much was asked, and the solver can be 
       CHECK(backend->free_bytes(ctx.queue().device) >= free - double(std::size_t{1} << 28));
   }
 }
+
+#ifdef KOKKOS_ENABLE_CUDA
+TEST_CASE("an old error of the caller's is not taken for one of an operation") {
+  CNC_NEEDS_DEVICE;
+  const index_t n = 1000;
+  for (const Backend* backend : device_backends()) {
+    if (std::string(backend->name) == "kokkos") continue;  // whose launches are Kokkos' own
+    INFO(backend->name);
+    Context<Device> ctx(*backend);
+    ctx.reserve(n);
+    const auto x = zeroed<double, Space>("x", n), y = zeroed<double, Space>("y", n);
+    void* nothing = nullptr;
+    REQUIRE(cudaMalloc(&nothing, std::size_t{1} << 50) == cudaErrorMemoryAllocation);
+    const auto& ops = ctx.vectors<double>();
+    CHECK_NOTHROW(ops.axpy(ctx.queue(), n, 2.0, x.data(), y.data()));
+    CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);  // and it is still theirs
+    ctx.fence();
+  }
+}
+
+/// A stream of its own on a device, and Kokkos' instance of it.
+struct DeviceInstance {
+  int device;
+  cudaStream_t stream = nullptr;
+  explicit DeviceInstance(int number) : device(number) {
+    REQUIRE(cudaSetDevice(device) == cudaSuccess);
+    REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+    REQUIRE(cudaSetDevice(0) == cudaSuccess);
+  }
+  ~DeviceInstance() { cudaStreamDestroy(stream); }
+};
+
+/// The device that holds the memory.
+int device_of(const void* data) {
+  cudaPointerAttributes attributes;
+  REQUIRE(cudaPointerGetAttributes(&attributes, data) == cudaSuccess);
+  return attributes.device;
+}
+
+TEST_CASE("two contexts on two devices at once, each with its memory on its own") {
+  CNC_NEEDS_DEVICE;
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2)
+    CNC_SKIP("only one device is here");
+  DeviceInstance streams[] = {DeviceInstance(0), DeviceInstance(1)};
+  const Device execs[] = {Device(streams[0].stream), Device(streams[1].stream)};
+  REQUIRE(execs[1].cuda_device() == 1);
+  const char* texts[] = {"poisson2d:70x60", "elasticity2d:40"};
+  for (const Backend* backend : device_backends())
+    for (const char* format : {"auto", "csr", "bsell:1", "dia"})
+      for (const SolveForm form : every_form) try {
+          INFO(backend->name << " " << format << " " << to_string(form));
+          std::atomic<int> good{0};
+          // The reference of both is a solve on the first device alone.
+          const auto solve = [&](int device, const char* text) {
+            const InstanceScope scope(execs[device]);
+            Context<Device> ctx(*backend, 0, execs[device]);
+            const OnDevice problem(text);
+            SolveOptions options = options_of(Method::pcg, form);
+            options.format = parse_format(format);
+            Solver<double, Device> solver(ctx, options);
+            solver.prepare(problem.A);
+            const auto x = problem.zeros();
+            bool all = device_of(x.data()) == device && ctx.queue().device == device &&
+                       device_of(ctx.queue().partials) == device &&
+                       device_of(ctx.queue().tickets) == device;
+            for (int round = 0; round < 3; ++round) {
+              Kokkos::deep_copy(execs[device], x, 0.0);
+              all = all && solver.solve(problem.b, x).converged();
+            }
+            solver.update_values(problem.A);
+            all = all && solver.solve(problem.b, x).converged();
+            good += all;
+            return copy_to<HostSpace>(x);
+          };
+          const Vector<double> expected[] = {solve(0, texts[0]), solve(0, texts[1])};
+          Vector<double> found[2];
+          std::exception_ptr failed[2];
+          const auto work = [&](int device) {
+            try {
+              found[device] = solve(device, texts[device]);
+            } catch (...) {
+              failed[device] = std::current_exception();
+            }
+          };
+          std::thread one(work, 0), two(work, 1);
+          one.join();
+          two.join();
+          for (const std::exception_ptr& error : failed)
+            if (error) std::rethrow_exception(error);
+          CHECK(good == 4);
+          for (int i = 0; i < 2; ++i) CHECK(same_bits(found[i], expected[i]));
+        } catch (const UnsupportedOperation&) {
+        }
+}
+#endif
 
 }  // namespace cnc::testing
 

@@ -2,6 +2,7 @@
 #include "support/random_matrix.hpp"
 #include "support/solve_problem.hpp"
 
+#include <cnc/blas1.hpp>
 #include <cnc/triplets.hpp>
 #include <solve/engine.hpp>
 
@@ -77,7 +78,7 @@ Stopped<V> run_stopped(const detail::System<V, Exec>& system, const Vector<V>& b
   Kokkos::deep_copy(work.r, b);
   detail::Tally tally;
   detail::Engine<V, Exec> engine(system, work, x, choose_form(system, method, form), tally);
-  engine.start();
+  engine.start(nrm2(*system.ctx, work.r));
   for (const index_t batch : batches) {
     engine.iterate(batch, 0, &result.rr_history);
   }

@@ -49,7 +49,7 @@ namespace cnc::portable {
 template <class Exec, class T>
 MatrixFacts gather_facts(const BcsrOperand<T>& A, unsigned char* marks) {
   constexpr int lanes = row_lanes<Exec>;
-  const Range<Exec> threads(0, static_cast<offset_t>(A.rows) * lanes);
+  const auto threads = range<Exec>(0, static_cast<offset_t>(A.rows) * lanes);
   MatrixFacts all;
   Kokkos::parallel_reduce(
       "cnc::analyze", threads,
@@ -84,7 +84,7 @@ template <class Exec, class T>
 offset_t count_blocks(const BcsrOperand<T>& A, int block_size) {
   offset_t blocks = 0;
   Kokkos::parallel_reduce(
-      "cnc::blocks", Range<Exec>(0, ceil_div(A.rows, block_size)),
+      "cnc::blocks", range<Exec>(0, ceil_div(A.rows, block_size)),
       KOKKOS_LAMBDA(const offset_t i, offset_t& sum) {
         sum += detail::blocks_in_row(A, block_size, static_cast<index_t>(i));
       },
@@ -104,7 +104,7 @@ BlockCounts count_blocks(const BcsrOperand<T>& A) {
   }
   BlockCounts all;
   Kokkos::parallel_reduce(
-      "cnc::blocks", Range<Exec>(0, first[detail::analyzed_sizes]),
+      "cnc::blocks", range<Exec>(0, first[detail::analyzed_sizes]),
       KOKKOS_LAMBDA(const offset_t thread, BlockCounts& counts) {
         int k = 0;
         while (thread >= first[k + 1]) ++k;

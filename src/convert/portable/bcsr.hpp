@@ -67,7 +67,7 @@ BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& A, int block_size) {
                                                          static_cast<std::size_t>(block_rows) + 1);
   index_t* offsets = row_offsets.data();
   Kokkos::parallel_for(
-      "cnc::count", Range<Exec>(0, block_rows), KOKKOS_LAMBDA(const offset_t i) {
+      "cnc::count", range<Exec>(0, block_rows), KOKKOS_LAMBDA(const offset_t i) {
         offsets[i + 1] = detail::blocks_in_row(source, block_size, static_cast<index_t>(i));
       });
   const auto blocks =
@@ -80,7 +80,7 @@ BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& A, int block_size) {
   index_t* column_data = columns.data();
   T* value_data = values.data();
   Kokkos::parallel_for(
-      "cnc::fill", Range<Exec>(0, block_rows), KOKKOS_LAMBDA(const offset_t i) {
+      "cnc::fill", range<Exec>(0, block_rows), KOKKOS_LAMBDA(const offset_t i) {
         detail::fill_block_row(source, block_size, static_cast<index_t>(i),
                                column_data + offsets[i],
                                value_data + static_cast<offset_t>(offsets[i]) * b2);

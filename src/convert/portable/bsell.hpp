@@ -22,10 +22,10 @@ void check_permutation(const BsellOperand<T>& A) {
   const auto first_places =
       uninitialized<offset_t, Space>("cnc::first places", static_cast<std::size_t>(A.block_rows()));
   offset_t* first = first_places.data();
-  Kokkos::deep_copy(first_places, nothing);
+  Kokkos::deep_copy(detail::instance<Exec>(), first_places, nothing);
   // A minimum does not depend on the order in which the threads come.
   Kokkos::parallel_for(
-      "cnc::places", Range<Exec>(0, positions), KOKKOS_LAMBDA(const offset_t i) {
+      "cnc::places", range<Exec>(0, positions), KOKKOS_LAMBDA(const offset_t i) {
         if (i < A.block_rows() && detail::permutation_fault(A, i) == PermutationFault::none)
           Kokkos::atomic_fetch_min(&first[A.row_permutation[i]], i);
       });
@@ -80,7 +80,7 @@ BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& A, int block_size = 1,
       uninitialized<index_t, Space>("cnc::lengths", static_cast<std::size_t>(n));
   index_t* lengths = length_view.data();
   Kokkos::parallel_for(
-      "cnc::count", Range<Exec>(0, n), KOKKOS_LAMBDA(const offset_t i) {
+      "cnc::count", range<Exec>(0, n), KOKKOS_LAMBDA(const offset_t i) {
         lengths[i] = detail::blocks_in_row(source, block_size, static_cast<index_t>(i));
       });
   const int C = B.slice_height;
@@ -95,7 +95,7 @@ BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& A, int block_size = 1,
                                                           static_cast<std::size_t>(B.slices()) + 1);
   offset_t* offsets = offset_view.data();
   Kokkos::parallel_for(
-      "cnc::longest", Range<Exec>(0, B.slices()), KOKKOS_LAMBDA(const offset_t slice) {
+      "cnc::longest", range<Exec>(0, B.slices()), KOKKOS_LAMBDA(const offset_t slice) {
         index_t longest = 0;
         for (offset_t i = slice * C; i < n && i < (slice + 1) * C; ++i)
           longest = lengths[permutation[i]] > longest ? lengths[permutation[i]] : longest;
@@ -113,7 +113,7 @@ BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& A, int block_size = 1,
   T* values = B.values.data();
   const auto target = B.operand();
   Kokkos::parallel_for(
-      "cnc::fill", Range<Exec>(0, positions), KOKKOS_LAMBDA(const offset_t i) {
+      "cnc::fill", range<Exec>(0, positions), KOKKOS_LAMBDA(const offset_t i) {
         const auto slice = static_cast<index_t>(i / C);
         const auto lane = detail::lane_of(target, slice, static_cast<int>(i % C));
         detail::fill_lane(source, lane, columns + target.slice_offsets[slice] + i % C,

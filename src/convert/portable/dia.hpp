@@ -59,7 +59,7 @@ offset_t count_marks(const Marks<Space>& view, offset_t begin = 0) {
   offset_t count = 0;
   const unsigned char* marks = view.data();
   Kokkos::parallel_reduce(
-      "cnc::count", Range<Exec>(begin, static_cast<offset_t>(view.extent(0))),
+      "cnc::count", range<Exec>(begin, static_cast<offset_t>(view.extent(0))),
       KOKKOS_LAMBDA(const offset_t i, offset_t& sum) { sum += marks[i]; }, count);
   return count;
 }
@@ -78,7 +78,7 @@ void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
   if (A.symmetric) {
     detail::MirrorFacts all;
     Kokkos::parallel_reduce(
-        "cnc::mirrors", Range<Exec>(0, A.rows),
+        "cnc::mirrors", range<Exec>(0, A.rows),
         KOKKOS_LAMBDA(const offset_t i, detail::MirrorFacts& facts) {
           detail::compare_mirrors(target, from, static_cast<index_t>(i), facts);
         },
@@ -97,7 +97,7 @@ DiaMatrix<T, Space> to_dia(const CsrMatrix<T, Space>& A, bool symmetric = false)
   unsigned char* marks = mark_view.data();
   constexpr int lanes = row_lanes<Exec>;
   Kokkos::parallel_for(
-      "cnc::mark", Range<Exec>(0, static_cast<offset_t>(A.rows) * lanes),
+      "cnc::mark", range<Exec>(0, static_cast<offset_t>(A.rows) * lanes),
       KOKKOS_LAMBDA(const offset_t thread) {
         const auto row = static_cast<index_t>(thread / lanes);
         for (offset_t k = source.row_offsets[row] + thread % lanes; k < source.row_offsets[row + 1];
@@ -112,7 +112,7 @@ DiaMatrix<T, Space> to_dia(const CsrMatrix<T, Space>& A, bool symmetric = false)
       uninitialized<index_t, Space>("cnc::dia offsets", static_cast<std::size_t>(diagonals));
   index_t* offsets = offset_view.data();
   Kokkos::parallel_scan(
-      "cnc::offsets", Range<Exec>(begin, static_cast<offset_t>(mark_view.extent(0))),
+      "cnc::offsets", range<Exec>(begin, static_cast<offset_t>(mark_view.extent(0))),
       KOKKOS_LAMBDA(const offset_t i, offset_t& sum, const bool last) {
         if (last && marks[i] != 0) offsets[sum] = static_cast<index_t>(i - source.rows);
         sum += marks[i];

@@ -15,9 +15,12 @@ namespace cnc::portable {
 template <class Exec>
 inline constexpr int row_lanes = detail::is_host_space<typename Exec::memory_space> ? 1 : 8;
 
-/// One thread for each i in [0, n).
+/// One thread for each i in [begin, end), on the instance on which this thread sets up.
 template <class Exec>
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<offset_t>>;
+auto range(offset_t begin, offset_t end) {
+  return Kokkos::RangePolicy<Exec, Kokkos::IndexType<offset_t>>(detail::instance<Exec>(), begin,
+                                                                end);
+}
 
 /// What `least` returns when no i reported anything.
 inline constexpr offset_t nothing = std::numeric_limits<offset_t>::max();
@@ -26,7 +29,7 @@ inline constexpr offset_t nothing = std::numeric_limits<offset_t>::max();
 template <class Exec, class Body>
 offset_t least(const char* label, offset_t n, const Body& body) {
   offset_t result = nothing;
-  if (n > 0) Kokkos::parallel_reduce(label, Range<Exec>(0, n), body, Kokkos::Min<offset_t>(result));
+  if (n > 0) Kokkos::parallel_reduce(label, range<Exec>(0, n), body, Kokkos::Min<offset_t>(result));
   return result;
 }
 
@@ -53,7 +56,7 @@ template <class Exec, class Offset>
 offset_t offsets_from_counts(Offset* offsets, offset_t n, const char* what) {
   offset_t total = 0;
   Kokkos::parallel_scan(
-      "cnc::offsets", Range<Exec>(0, n + 1),
+      "cnc::offsets", range<Exec>(0, n + 1),
       KOKKOS_LAMBDA(const offset_t i, offset_t& sum, const bool last) {
         if (i > 0) sum += offsets[i];
         if (last) offsets[i] = static_cast<Offset>(sum);

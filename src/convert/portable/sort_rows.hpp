@@ -27,7 +27,7 @@ template <class Exec>
 void sort_runs(const index_t* lengths, offset_t n, offset_t window, offset_t run_length,
                index_t* to) {
   Kokkos::parallel_for(
-      "cnc::sort_runs", Range<Exec>(0, n), KOKKOS_LAMBDA(const offset_t i) {
+      "cnc::sort_runs", range<Exec>(0, n), KOKKOS_LAMBDA(const offset_t i) {
         const Run run = run_at(i, window, run_length, n);
         const index_t length = lengths[i];
         offset_t position = run.begin;
@@ -43,7 +43,7 @@ template <class Exec>
 void merge_runs(const index_t* lengths, offset_t n, offset_t window, offset_t run_length,
                 const index_t* from, index_t* to) {
   Kokkos::parallel_for(
-      "cnc::merge_runs", Range<Exec>(0, n), KOKKOS_LAMBDA(const offset_t i) {
+      "cnc::merge_runs", range<Exec>(0, n), KOKKOS_LAMBDA(const offset_t i) {
         const Run own = run_at(i, window, run_length, n);
         const Run pair = run_at(i, window, 2 * run_length, n);
         const bool is_left = own.begin == pair.begin;
@@ -84,13 +84,13 @@ void sort_rows(const index_t* lengths, offset_t n, offset_t window, index_t* per
     }
     if (from != permutation) {
       Kokkos::parallel_for(
-          "cnc::copy", Range<Exec>(0, n),
+          "cnc::copy", range<Exec>(0, n),
           KOKKOS_LAMBDA(const offset_t i) { permutation[i] = from[i]; });
     }
     Exec().fence();  // before the scratch goes
   }
   Kokkos::parallel_for(
-      "cnc::padding", Range<Exec>(n, positions),
+      "cnc::padding", range<Exec>(n, positions),
       KOKKOS_LAMBDA(const offset_t i) { permutation[i] = -1; });
 }
 

@@ -51,7 +51,7 @@ CsrMatrix<T, Space> unpack_rows(index_t rows, index_t cols, const Source& source
       uninitialized<index_t, Space>("cnc::csr row_offsets", static_cast<std::size_t>(rows) + 1);
   index_t* offsets = offset_view.data();
   Kokkos::parallel_for(
-      "cnc::count", Range<Exec>(0, source.threads()), KOKKOS_LAMBDA(const offset_t thread) {
+      "cnc::count", range<Exec>(0, source.threads()), KOKKOS_LAMBDA(const offset_t thread) {
         const index_t row = source.row(thread);
         if (row < 0) return;
         index_t count = 0;
@@ -65,7 +65,7 @@ CsrMatrix<T, Space> unpack_rows(index_t rows, index_t cols, const Source& source
   index_t* columns = column_view.data();
   T* values = value_view.data();
   Kokkos::parallel_for(
-      "cnc::fill", Range<Exec>(0, source.threads()), KOKKOS_LAMBDA(const offset_t thread) {
+      "cnc::fill", range<Exec>(0, source.threads()), KOKKOS_LAMBDA(const offset_t thread) {
         const index_t row = source.row(thread);
         if (row < 0) return;
         index_t k = offsets[row];

@@ -18,7 +18,8 @@ namespace {
 
 constexpr DeviceFacts facts = {.processors = 3,
                                .shared_bytes = machine::max_shared_bytes,
-                               .cache_bytes = std::size_t(1) << 20};
+                               .cache_bytes = std::size_t(1) << 20,
+                               .cooperative = true};
 
 constexpr DeviceFacts facts_of_wide_waves = [] {
   DeviceFacts wide = facts;
@@ -29,6 +30,8 @@ constexpr DeviceFacts facts_of_wide_waves = [] {
 using Steps = std::vector<std::function<void()>>;
 /// The graph that this OS thread is recording; its address is the stream of the recording queue.
 thread_local Steps* recording = nullptr;
+thread_local int graphs_recorded = 0;
+thread_local machine::Residents residents_granted = machine::Residents::granted;
 
 [[noreturn]] void refuse(const char* operation, const std::string& reason) {
   throw DeviceError(operation, "gpu-host", reason);
@@ -97,7 +100,12 @@ double free_bytes(int) { return 0; }
 /// Device 1 differs in its waves alone.
 const DeviceFacts& device_facts(int device) { return device == 1 ? facts_of_wide_waves : facts; }
 
+machine::Residents machine::residents() { return residents_granted; }
+void machine::set_residents(Residents residents) { residents_granted = residents; }
+int machine::recorded_graphs() { return graphs_recorded; }
+
 index_t machine::resident_blocks(int threads, std::size_t shared_bytes) {
+  if (residents_granted == Residents::unknown) return 0;
   return threads <= max_block_threads && shared_bytes <= max_shared_bytes ? facts.processors : 0;
 }
 
@@ -144,6 +152,7 @@ Graph::Graph(const Queue& queue, const std::function<void(const Queue&)>& record
   Queue recorder = queue;
   recorder.stream = recording;
   record(recorder);
+  ++graphs_recorded;
 }
 Graph::~Graph() = default;
 void Graph::replay(const Queue& queue) const {

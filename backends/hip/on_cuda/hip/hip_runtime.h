@@ -9,6 +9,9 @@
 #define hipSuccess cudaSuccess
 #define hipErrorNoDevice cudaErrorNoDevice
 #define hipErrorMemoryAllocation cudaErrorMemoryAllocation
+#define hipErrorCooperativeLaunchTooLarge cudaErrorCooperativeLaunchTooLarge
+#define hipErrorLaunchOutOfResources cudaErrorLaunchOutOfResources
+#define hipErrorNotSupported cudaErrorNotSupported
 #define hipGetErrorName cudaGetErrorName
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError
@@ -19,6 +22,7 @@
 #define hipMemGetInfo cudaMemGetInfo
 #define hipDeviceAttribute_t cudaDeviceAttr
 #define hipDeviceGetAttribute cudaDeviceGetAttribute
+#define hipDeviceAttributeCooperativeLaunch cudaDevAttrCooperativeLaunch
 #define hipDeviceAttributeL2CacheSize cudaDevAttrL2CacheSize
 #define hipDeviceAttributeMaxSharedMemoryPerBlock cudaDevAttrMaxSharedMemoryPerBlockOptin
 #define hipDeviceAttributeMultiprocessorCount cudaDevAttrMultiProcessorCount
@@ -38,6 +42,7 @@
 #define hipFuncGetAttributes cudaFuncGetAttributes
 #define hipFuncSetAttribute cudaFuncSetAttribute
 #define hipLaunchCooperativeKernel cudaLaunchCooperativeKernel
+#define hipLaunchKernel cudaLaunchKernel
 #define hipOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessor
 
 #define hipStream_t cudaStream_t

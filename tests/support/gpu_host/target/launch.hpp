@@ -20,6 +20,19 @@ struct Launch {
   std::function<void()> lane;  ///< empty when there is no kernel
 };
 
+/// What becomes of launches whose blocks must all run at one time.
+enum class Residents {
+  granted,
+  unknown,  ///< the device cannot do it, and says so when asked
+  refused,  ///< the device says that it can, and then has no room
+};
+Residents residents();
+/// For tests, on the calling OS thread.
+void set_residents(Residents residents);
+
+/// Graphs that the calling OS thread has recorded so far.
+int recorded_graphs();
+
 /// Runs the launch, or records it. Throws DeviceError for what a device would refuse.
 void enqueue(const Queue& queue, Launch launch);
 /// As resident_blocks.
@@ -54,11 +67,13 @@ index_t resident_blocks(const Queue&, void (*)(Parameters...), int threads,
 }
 
 /// As launch, for kernels whose blocks wait for each other: every block is an OS thread. The caller has
-/// asked resident_blocks.
+/// asked resident_blocks. False, and nothing done, where a test has the machine refuse.
 template <class... Parameters, class... Arguments>
-void launch_resident(const char* operation, const Queue& queue, const Grid& grid,
+bool launch_resident(const char* operation, const Queue& queue, const Grid& grid,
                      void (*kernel)(Parameters...), const Arguments&... arguments) {
+  if (machine::residents() != machine::Residents::granted) return false;
   machine::enqueue(queue, {operation, grid, true, machine::lane_of(kernel, arguments...)});
+  return true;
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

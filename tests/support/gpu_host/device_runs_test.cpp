@@ -1,0 +1,84 @@
+// What a solver makes of a device that cannot, or will not, run a whole grid at one time; and that a graph once
+// captured serves every solution vector.
+
+#include "support/catch.hpp"
+#include "support/gpu_host/backends.hpp"
+#include "support/solve_problem.hpp"
+
+#include <cnc/error.hpp>
+#include <cnc/solver.hpp>
+
+#include <target/launch.hpp>
+
+namespace machine = cnc::gpu::machine;
+
+namespace cnc::testing {
+namespace {
+
+const Backend* const emulated[] = {&gpu_host_32_backend, &gpu_host_64_backend};
+
+/// Sets what becomes of resident launches, for as long as it lives.
+struct ResidentsScope {
+  explicit ResidentsScope(machine::Residents residents) { machine::set_residents(residents); }
+  ~ResidentsScope() { machine::set_residents(machine::Residents::granted); }
+  ResidentsScope(const ResidentsScope&) = delete;
+  ResidentsScope& operator=(const ResidentsScope&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("a device without cooperative launches, or one that refuses them, runs a graph") {
+  const auto P = known_problem<double>("poisson2d:12x11");
+  for (const Backend* backend : emulated) {
+    Context<> ctx(*backend);
+    SolveReport granted;
+    for (const machine::Residents residents :
+         {machine::Residents::granted, machine::Residents::unknown, machine::Residents::refused}) {
+      INFO(backend->name << " " << int(residents));
+      const ResidentsScope scope(residents);
+      SolveOptions options;
+      Solver<double> automatic(ctx, options);
+      automatic.prepare(P.A);
+      const Vector<double> x = zeros<double>(P.rows());
+      const SolveReport report = automatic.solve(P.b, x);
+      CHECK(report.converged());
+      CHECK(relative_difference(x, P.solution) < 1e-6);
+      if (residents == machine::Residents::granted) {
+        CHECK(report.form == "resident");
+        continue;
+      }
+      CHECK(report.form == "graph");
+      options.form = SolveForm::resident;  // by name there is no other
+      Solver<double> resident(ctx, options);
+      resident.prepare(P.A);
+      CHECK_THROWS_AS(resident.solve(P.b, zeros<double>(P.rows())), UnsupportedOperation);
+    }
+  }
+}
+
+TEST_CASE("solves that alternate between solution vectors capture one graph") {
+  const auto P = known_problem<double>("poisson2d:12x11");
+  for (const Backend* backend : emulated)
+    for (const Method method : {Method::pcg, Method::pcg_single_reduction}) {
+      INFO(backend->name);
+      Context<> ctx(*backend);
+      SolveOptions options;
+      options.method = method;
+      options.form = SolveForm::graph;
+      Solver<double> solver(ctx, options);
+      solver.prepare(P.A);
+      const int before = machine::recorded_graphs();
+      const Vector<double> x[] = {zeros<double>(P.rows()), zeros<double>(P.rows()),
+                                  zeros<double>(P.rows())};
+      for (int round = 0; round < 6; ++round) {
+        const Vector<double>& mine = x[round % 3];
+        Kokkos::deep_copy(mine, 0.0);
+        CHECK(solver.solve(P.b, mine).converged());
+        CHECK(relative_difference(mine, P.solution) < 1e-6);
+        CHECK(same_bits(mine, x[0]));
+      }
+      CHECK(machine::recorded_graphs() - before == 1);
+    }
+}
+
+}  // namespace cnc::testing
