@@ -189,7 +189,8 @@ void check_vector(const View& view, index_t n, const char* text) {
   static_assert(View::rank == 1, "vectors are views of rank 1");
   static_assert(Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible,
                 "the context's execution space cannot reach this vector");
-  require(view.extent(0) == static_cast<std::size_t>(n) && view.span_is_contiguous(), text);
+  require(view.extent(0) == static_cast<std::size_t>(n), text);
+  require(view.span_is_contiguous(), "vectors must be contiguous, not strided views");
 }
 }  // namespace detail
 

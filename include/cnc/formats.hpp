@@ -19,6 +19,17 @@ struct FormatSpec {
   bool operator==(const FormatSpec&) const = default;
 };
 
+/// Where a square matrix is least symmetric: the entry that differs most from its mirror image, a missing
+/// entry counting as zero. The first such entry by rows; row -1 for a symmetric matrix.
+struct Asymmetry {
+  index_t row = -1, column = -1;
+  double value = 0;   ///< a(row, column)
+  double mirror = 0;  ///< a(column, row)
+  /// |a(i,j) - a(j,i)| over the largest of |a(i,j)|, |a(j,i)| and sqrt(|a(i,i) a(j,j)|), which bounds both in
+  /// a positive definite matrix. Infinite for a NaN.
+  double relative = 0;
+};
+
 /// Facts about the pattern of a square or rectangular CSR matrix that decide which format suits it.
 struct Structure {
   index_t rows = 0;
@@ -35,6 +46,7 @@ struct Structure {
   bool pattern_symmetric = false;  ///< every entry (i,j) has an entry (j,i); square matrices only
   bool value_symmetric = false;    ///< pattern_symmetric, and a(i,j) == a(j,i) exactly
   double asymmetry = 0;            ///< max |a(i,j) - a(j,i)| / max |a(i,j)|; square matrices only
+  Asymmetry least_symmetric;       ///< square matrices only
   std::vector<BlockOccupancy> occupancy;  ///< for block sizes 2, 3, 4, 5, 6, 8
 };
 
@@ -44,6 +56,12 @@ struct Structure {
 ///          and column.
 template <class T, class Space>
 Structure analyze(const CsrMatrix<T, Space>& A);
+
+/// What analyze says of symmetry, without the rest of it. A is square, valid CSR.
+/// Errors   InvalidArgument (A not square).
+/// Cost     O(nonzeros log(row length)), in parallel where the matrix is; allocates nothing there.
+template <class T, class Space>
+Asymmetry find_asymmetry(const CsrMatrix<T, Space>& A);
 
 /// One storage format as data: the only list of formats is in src/convert/formats.cpp.
 template <class T, class Space = HostSpace>

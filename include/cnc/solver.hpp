@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace cnc {
@@ -43,12 +44,64 @@ enum class StoragePrecision {
   f32,  ///< float matrix under double vectors: restarted from the true residual until it is met
 };
 
+namespace detail {
+/// The vectors of a solve under way, for callbacks that ask for them.
+struct Iterate {
+  virtual const void* x() = 0;
+  virtual const void* r() = 0;
+  index_t rows = 0;
+  std::size_t scalar_bytes = 0;
+  bool on_host = true;
+
+ protected:
+  ~Iterate() = default;
+};
+}  // namespace detail
+
 /// What a callback sees. `residual` is the recurrence's 2-norm.
 struct Progress {
   index_t iteration = 0;
   double residual = 0;
   double relative_residual = 0;  ///< residual / reference norm
   double seconds = 0;
+  detail::Iterate* iterate = nullptr;  ///< what stands behind x() and r()
+
+  /// The iterate and its residual b - A x as the recurrence has it, in the caller's order of rows, in the
+  /// memory of the solver. Valid until the callback returns; nothing is copied unless the solver reorders.
+  ///
+  /// Shapes   [rows]
+  /// Errors   InvalidArgument (V or Space are not the solver's; not inside a callback).
+  template <class V, class Space = HostSpace>
+  Vector<const V, Space> x() const {
+    check<V, Space>();
+    return wrap<Space>(static_cast<const V*>(iterate->x()), iterate->rows);
+  }
+  template <class V, class Space = HostSpace>
+  Vector<const V, Space> r() const {
+    check<V, Space>();
+    return wrap<Space>(static_cast<const V*>(iterate->r()), iterate->rows);
+  }
+
+ private:
+  template <class V, class Space>
+  void check() const {
+    static_assert(std::is_same_v<V, float> || std::is_same_v<V, double>);
+    require(iterate != nullptr && sizeof(V) == iterate->scalar_bytes &&
+                detail::is_host_space<Space> == iterate->on_host,
+            "Progress: x and r are vectors of the solver's type in the solver's memory");
+  }
+};
+
+/// What a callback wants next. A bool converts: true goes on, false stops.
+struct CallbackAction {
+  enum Value {
+    proceed,
+    stop,    ///< ends as `stopped`, with the best x found
+    accept,  ///< ends as `converged`, with the x of this iteration, whatever its residual
+  };
+  Value value;
+  CallbackAction(Value v) : value(v) {}
+  CallbackAction(bool go_on) : value(go_on ? proceed : stop) {}
 };
 
 struct SolveOptions {
@@ -67,14 +120,22 @@ struct SolveOptions {
   double max_seconds = std::numeric_limits<double>::infinity();
   double divergence = 1e8;  ///< diverged when residual > divergence * initial residual
 
+  /// PCG needs a symmetric matrix. One that is found not to be, beyond rounding, ends as `stagnated` once
+  /// 500 iterations have not halved the residual; true lets it go on to the other limits.
+  bool allow_nonsymmetric = false;
+  /// true: prepare and update_values copy the matrix, and the caller's arrays are not read after them.
+  bool copy_matrix = false;
+
   bool record_history = true;
-  /// Called every `callback_interval` iterations (0: never); returning false stops the solve.
-  std::function<bool(const Progress&)> callback = {};
+  /// Called while the iteration runs, if set; returns true, false or a CallbackAction.
+  std::function<CallbackAction(const Progress&)> callback = {};
+  /// Iterations between calls. 0: whenever the host looks anyway, which is after 256 iterations at most and
+  /// at the end, and costs nothing.
   index_t callback_interval = 0;
 };
 
 enum class SolveStatus {
-  converged,              ///< the true residual meets the tolerance
+  converged,              ///< the true residual meets the tolerance, or the callback accepted x
   max_iterations,         ///< the iteration limit came first
   time_limit,             ///< the time limit came first
   stopped,                ///< the callback said stop
@@ -88,18 +149,21 @@ enum class SolveStatus {
 /// "converged", "max_iterations", ... as in JSON output.
 const char* to_string(SolveStatus status);
 
-/// The receipt of a solve.
+/// The receipt of a solve. A norm that was not computed is NaN.
 struct SolveReport {
+  static constexpr double not_computed = std::numeric_limits<double>::quiet_NaN();
+
   SolveStatus status = SolveStatus::max_iterations;
-  std::string detail;  ///< one sentence when there is something to say: which row, which limit
+  std::string detail;  ///< when there is something to say: which row, which limit
   index_t iterations = 0;
-  double rhs_norm = 0;
-  double initial_residual = 0;     ///< ||b - A x0||
-  double recurrence_residual = 0;  ///< what the iteration believed at exit
-  double true_residual = 0;        ///< ||b - A x|| computed at exit with the matrix given
-  double relative_residual = 0;    ///< true_residual / reference norm (0 when both are 0)
-  double tolerance = 0;            ///< the absolute residual asked for
-  index_t restarts = 0;            ///< times the recurrence was replaced by the true residual
+  double rhs_norm = not_computed;
+  double initial_residual = not_computed;     ///< ||b - A x0||
+  double recurrence_residual = not_computed;  ///< what the iteration believed at exit
+  /// ||b - A x|| computed at exit with the matrix given, accumulated in double.
+  double true_residual = not_computed;
+  double relative_residual = not_computed;  ///< true_residual / reference norm (0 when both are 0)
+  double tolerance = not_computed;          ///< the absolute residual asked for
+  index_t restarts = 0;  ///< times the recurrence was replaced by the true residual
   double seconds = 0;
   double bytes = 0;            ///< compulsory bytes moved by the iterations (cnc/contract/cost.hpp)
   double flops = 0;            ///< useful flops of the iterations
@@ -117,7 +181,18 @@ struct SolveReport {
 };
 
 /// Solves A x = b again and again: prepare once per pattern, update_values per time step, solve per
-/// right-hand side. solve allocates nothing but the report's history and strings.
+/// right-hand side. solve allocates nothing but the report's history and strings, and, once it has failed,
+/// what it takes to say why.
+///
+/// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next
+/// prepare, its values until the next update_values or prepare, whatever the layout; any solve may read
+/// them. SolveOptions::copy_matrix ends that: the arrays are then free as soon as the call has returned.
+/// b and x are used during solve only.
+///
+/// Threads: a solver and its context belong to one thread at a time. Solvers of different contexts work
+/// side by side. A process that forks uses no solver, context or view of its parent in the child, where the
+/// threads that they count on do not exist. Solvers, contexts and views must be gone before
+/// Kokkos::finalize, so they are not static.
 ///
 /// V is the type of the vectors. The matrix may be given in any precision; it is stored in V, or in
 /// float under double vectors with StoragePrecision::f32.
@@ -143,8 +218,11 @@ class Solver {
   /// Matrix-free. Built-in preconditioners other than none need a matrix and are refused.
   void prepare(const LinearOperator<V, Space>& A);
 
-  /// New values on the pattern given to prepare: refills the layout and the preconditioner in place.
-  /// Errors   InvalidArgument (pattern differs, matrix-free).
+  /// New values on the pattern given to prepare: refills the layout and the preconditioner in place. Where
+  /// `auto` chose dia-symmetric and the values are no longer symmetric, it chooses again, once: report and
+  /// advice say so.
+  /// Errors   InvalidArgument (pattern differs, matrix-free: the solver goes on with the old values; a value
+  ///          that the layout cannot hold: the solver is then no longer prepared).
   void update_values(const CsrMatrix<V, Space>& A);
   /// The same after prepare(Matrix): takes the matrix as it is, in its layout.
   void update_values(const Matrix<V, Space>& A);
@@ -153,9 +231,17 @@ class Solver {
   void set_preconditioner(PreconditionerFunction<V, Space> apply);
 
   /// Solves from the x given (warm start). On return x is the best iterate found, whatever the status.
-  /// Errors   InvalidArgument (extents, not prepared, x and b overlap).
   /// A right-hand side of zeros gives x = 0, converged, whatever the tolerance.
-  SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x);
+  ///
+  /// Shapes   b, x: [rows], contiguous views of V that do not overlap.
+  /// Errors   InvalidArgument (extents, not contiguous, not prepared, x and b overlap).
+  template <class B, class X>
+  requires Kokkos::is_view<B>::value && Kokkos::is_view<X>::value SolveReport solve(const B& b,
+                                                                                    const X& x) {
+    return solve_contiguous(
+        detail::as_vector<const V, Exec>(b, "Solver: b must be contiguous, not a strided view"),
+        detail::as_vector<V, Exec>(x, "Solver: x must be contiguous, not a strided view"));
+  }
 
   const SolveOptions& options() const;
   /// Limits and tolerances may change between solves; format, storage, reordering and preconditioner
@@ -165,6 +251,8 @@ class Solver {
   const std::vector<std::string>& advice() const;
 
  private:
+  SolveReport solve_contiguous(const Vector<const V, Space>& b, const Vector<V, Space>& x);
+
   struct State;
   std::unique_ptr<State> state_;
 };

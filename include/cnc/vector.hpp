@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace cnc {
 
@@ -96,6 +97,21 @@ namespace detail {
 inline index_t checked_extent(std::size_t n) {
   require(n <= 2147483647u, "vector is longer than 2^31 - 1 entries");
   return static_cast<index_t>(n);
+}
+
+/// A caller's view as a vector over the same memory, for the time of a call. Kokkos itself would end the
+/// process where a strided view is turned into a vector.
+template <class T, class Exec, class View>
+Vector<T, typename Exec::memory_space> as_vector(const View& view, const char* text) {
+  static_assert(View::rank == 1, "vectors are views of rank 1");
+  static_assert(std::is_same_v<std::remove_const_t<T>, typename View::non_const_value_type>,
+                "the vector's scalars are of another type than the solver's");
+  static_assert(std::is_const_v<T> || !std::is_const_v<typename View::value_type>,
+                "a vector that is written must not be const");
+  static_assert(Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible,
+                "the context's execution space cannot reach this vector");
+  require(view.span_is_contiguous(), text);
+  return Vector<T, typename Exec::memory_space>(view.data(), view.extent(0));
 }
 }  // namespace detail
 

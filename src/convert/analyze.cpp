@@ -88,6 +88,14 @@ Structure analyze(const CsrMatrix<T, Space>& A) {
   return structure;
 }
 
+template <class T, class Space>
+Asymmetry find_asymmetry(const CsrMatrix<T, Space>& A) {
+  require(A.rows == A.cols, "find_asymmetry: the matrix must be square");
+  return find_symmetry(A.operand()).least_symmetric;
+}
+
+template Asymmetry find_asymmetry(const CsrMatrix<float>&);
+template Asymmetry find_asymmetry(const CsrMatrix<double>&);
 template Structure analyze(const CsrMatrix<float>&);
 template Structure analyze(const CsrMatrix<double>&);
 

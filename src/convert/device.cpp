@@ -54,6 +54,11 @@ CNC_DEFINE_CONVERSION(double, double)
   Structure analyze(const CsrMatrix<T, DeviceSpace>& A) {                                  \
     const Settled settled;                                                                 \
     return portable::analyze<DeviceExec>(A);                                               \
+  }                                                                                        \
+  template <>                                                                              \
+  Asymmetry find_asymmetry(const CsrMatrix<T, DeviceSpace>& A) {                           \
+    const Settled settled;                                                                 \
+    return portable::find_asymmetry<DeviceExec>(A);                                        \
   }
 CNC_DEFINE(float)
 CNC_DEFINE(double)

@@ -64,6 +64,13 @@ struct RowFacts {
   }
 };
 
+/// Whether `a` is the less symmetric place, the earlier one of two that are alike.
+KOKKOS_INLINE_FUNCTION bool precedes(const Asymmetry& a, const Asymmetry& b) {
+  if (a.relative != b.relative) return a.relative > b.relative;
+  if (a.row < 0 || b.row < 0) return a.row >= 0;
+  return a.row != b.row ? a.row < b.row : a.column < b.column;
+}
+
 /// From the comparison of entries with their mirror images.
 struct SymmetryFacts {
   offset_t upper = 0, lower = 0;  ///< entries above and below the diagonal
@@ -71,6 +78,7 @@ struct SymmetryFacts {
   bool equal = true;              ///< all pairs hold equal values
   double largest = 0;             ///< max |a(i,j)|
   double largest_difference = 0;  ///< max |a(i,j) - a(j,i)|, a missing entry counting as zero
+  Asymmetry least_symmetric;
 
   KOKKOS_INLINE_FUNCTION SymmetryFacts& operator+=(const SymmetryFacts& other) {
     upper += other.upper;
@@ -79,6 +87,7 @@ struct SymmetryFacts {
     equal = equal && other.equal;
     largest = std::max(largest, other.largest);
     largest_difference = std::max(largest_difference, other.largest_difference);
+    if (precedes(other.least_symmetric, least_symmetric)) least_symmetric = other.least_symmetric;
     return *this;
   }
 
@@ -89,6 +98,7 @@ struct SymmetryFacts {
     structure.pattern_symmetric = paired == upper && paired == lower;
     structure.value_symmetric = structure.pattern_symmetric && equal;
     if (largest > 0) structure.asymmetry = largest_difference / largest;
+    structure.least_symmetric = least_symmetric;
   }
 };
 
@@ -98,6 +108,28 @@ KOKKOS_INLINE_FUNCTION index_t find_entry(const BcsrOperand<T>& A, index_t row, 
   const index_t* end = A.columns + A.row_offsets[row + 1];
   const index_t* found = first_not_less(A.columns + A.row_offsets[row], end, column);
   return found != end && *found == column ? static_cast<index_t>(found - A.columns) : -1;
+}
+
+/// Size of the diagonal entry of a row, 0 where it is missing.
+template <class T>
+KOKKOS_INLINE_FUNCTION double diagonal_size(const BcsrOperand<T>& A, index_t row) {
+  const index_t k = find_entry(A, row, row);
+  return k < 0 ? 0 : std::abs(static_cast<double>(A.values[k]));
+}
+
+/// Takes note of an entry that differs from its mirror image.
+template <class T>
+KOKKOS_INLINE_FUNCTION void add_difference(const BcsrOperand<T>& A, index_t row, index_t column,
+                                           double value, double mirror, SymmetryFacts& facts) {
+  const double difference = std::abs(value - mirror);
+  facts.equal = false;
+  facts.largest_difference = std::max(facts.largest_difference, difference);
+  const double scale =
+      std::max(std::max(std::abs(value), std::abs(mirror)),
+               std::sqrt(diagonal_size(A, row)) * std::sqrt(diagonal_size(A, column)));
+  Asymmetry found{row, column, value, mirror, difference / scale};
+  if (!(found.relative < HUGE_VAL)) found.relative = HUGE_VAL;
+  if (precedes(found, facts.least_symmetric)) facts.least_symmetric = found;
 }
 
 /// Compares entry k of a row with its mirror image if it lies above the diagonal.
@@ -113,18 +145,16 @@ KOKKOS_INLINE_FUNCTION void add_entry(const BcsrOperand<T>& A, index_t row, inde
   const index_t mirror = find_entry(A, column, row);
   if (mirror >= 0) ++facts.paired;
   const double other = mirror >= 0 ? static_cast<double>(A.values[mirror]) : 0;
-  if (value == other) return;
-  facts.equal = false;
-  facts.largest_difference = std::max(facts.largest_difference, std::abs(value - other));
+  if (value != other) add_difference(A, row, column, value, other, facts);
 }
 
 /// The same for an entry below the diagonal that add_entry has not met: one without a mirror image.
 template <class T>
 KOKKOS_INLINE_FUNCTION void add_unpaired(const BcsrOperand<T>& A, index_t row, index_t k,
                                          SymmetryFacts& facts) {
-  if (A.columns[k] < row && find_entry(A, A.columns[k], row) < 0)
-    facts.largest_difference =
-        std::max(facts.largest_difference, std::abs(static_cast<double>(A.values[k])));
+  const auto value = static_cast<double>(A.values[k]);
+  if (A.columns[k] < row && value != 0 && find_entry(A, A.columns[k], row) < 0)
+    add_difference(A, row, A.columns[k], value, 0, facts);
 }
 
 /// The record of a count of blocks.

@@ -2,7 +2,10 @@
 
 #include <cnc/solver.hpp>
 
+#include "solve/diagnosis.hpp"
 #include "solve/engine.hpp"
+#include "solve/iterate.hpp"
+#include "solve/residual.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -20,22 +23,32 @@ class Drive {
   using Space = typename Exec::memory_space;
 
   Drive(const System<V, Exec>& system, const Workspace<V, Space>& work, const SolveOptions& options,
-        const PreconditionerSetup& setup, const Vector<const V, Space>& b,
-        const Vector<V, Space>& x, SolveReport& report)
+        const PreconditionerSetup& setup, Diagnosis<V, Exec>& diagnosis,
+        const Vector<const V, Space>& b, const Vector<V, Space>& x,
+        const IterateViews<V, Exec>& views, SolveReport& report)
       : system_(system),
         work_(work),
         options_(options),
         setup_(setup),
-        b_(b),
+        diagnosis_(diagnosis),
         x_(x),
+        views_(views),
         report_(report),
         form_(choose_form(system, options.method, options.form)),
-        engine_(system, work, x, form_, tally_) {}
+        engine_(system, work, x, form_, tally_),
+        true_residual_(system, work, b, x, tally_) {}
 
   void solve() {
     const auto start = Clock::now();
     start_ = start;
-    report_.status = run();
+    try {
+      report_.status = run();
+    } catch (...) {  // the caller's own functions may throw
+      if (true_residual_.scale() != 1) true_residual_.end_scaling();
+      throw;
+    }
+    if (true_residual_.scale() != 1) return_to_units_given();
+    add_diagnosis();
     report_.iterations = engine_.iterations();
     report_.form = to_string(form_.level, engine_.used());
     report_.backend_calls = tally_.backend_calls;
@@ -46,7 +59,7 @@ class Drive {
     if (options_.record_history) {
       report_.history.reserve(rr_history_.size() + 1);
       report_.history.push_back(report_.initial_residual);
-      for (double rr : rr_history_) report_.history.push_back(std::sqrt(rr));
+      for (double rr : rr_history_) report_.history.push_back(std::sqrt(rr) / scale_);
     }
     system_.ctx->fence();
     report_.seconds = seconds();
@@ -63,6 +76,12 @@ class Drive {
   static constexpr double least_gain = 0.5;
   /// A recurrence with a float matrix is trusted for this much before it starts again.
   static constexpr double narrow_reduction = 1e-5;
+  /// No recurrence is trusted for more than this: rounding has long decided what is true by then, and the sums
+  /// must not underflow.
+  static constexpr double least_reduction =
+      double(std::numeric_limits<V>::epsilon()) * std::numeric_limits<V>::epsilon();
+  /// Iterations within which a recurrence with a nonsymmetric matrix has to halve its residual.
+  static constexpr index_t patience = 500;
   /// A snapshot costs a product with the matrix: it waits for this much gain over the last one.
   static constexpr double snapshot_gain = 0.1;
 
@@ -77,38 +96,23 @@ class Drive {
     return form_.single_reduction ? cost::pcg_single_reduction_passes : cost::pcg_passes;
   }
 
-  double norm(const Vector<const V, Space>& v) {
-    ++tally_.backend_calls;
-    ++tally_.host_synchronisations;
-    system_.vector_ops().nrm2(system_.ctx->queue(), system_.rows, v.data(),
-                              system_.ctx->result_slot());
-    return system_.ctx->read_result();
-  }
-
-  /// r := b - A x with the matrix given; its norm.
-  double true_residual() { return true_residual(work_.r); }
-  double true_residual(const Vector<V, Space>& r) {
-    system_.apply_exactly(x_, r);
-    system_.vector_ops().axpby(system_.ctx->queue(), system_.rows, V(1), b_.data(), V(-1),
-                               r.data());
-    tally_.backend_calls += 2;
-    return norm(r);
-  }
-
   void copy(const Vector<const V, Space>& from, const Vector<V, Space>& to) {
     Kokkos::deep_copy(system_.ctx->execution_space_instance(), to, from);
     ++tally_.backend_calls;
   }
 
   SolveStatus run() {
-    report_.rhs_norm = norm(b_);
+    report_.rhs_norm = true_residual_.rhs_norm();
     if (!std::isfinite(report_.rhs_norm))
       return end(SolveStatus::not_finite, "the right-hand side");
     if (report_.rhs_norm == 0) return zero_rhs();
-    double residual = true_residual();
+    true_residual_.begin_scaling(report_.rhs_norm);
+    scale_ = true_residual_.scale();
+    double residual = true_residual_(work_.r);
     report_.initial_residual = report_.recurrence_residual = residual;
-    reference_ = options_.reference == ToleranceReference::rhs ? report_.rhs_norm : residual;
-    report_.tolerance = std::max(options_.rtol * reference_, options_.atol);
+    reference_ =
+        options_.reference == ToleranceReference::rhs ? report_.rhs_norm * scale_ : residual;
+    report_.tolerance = std::max(options_.rtol * reference_, options_.atol * scale_);
     record(residual);
     if (!std::isfinite(residual))
       return end(SolveStatus::not_finite, "the initial residual b - A x0");
@@ -118,9 +122,10 @@ class Drive {
     for (;;) {
       keep_best(residual);
       const SolveStatus ended = recurrence(residual);
-      const double now = true_residual();
+      const double now = true_residual_(work_.r);
       record(now);
       if (now <= report_.tolerance) return SolveStatus::converged;
+      if (accepted_) return explain(SolveStatus::converged, "accepted by the callback");
       if (ended != SolveStatus::converged) return restore_best(ended, now);
       if (report_.restarts > 0 && !(now <= least_gain * residual))
         return restore_best(SolveStatus::stagnated, now,
@@ -131,21 +136,42 @@ class Drive {
     }
   }
 
-  /// The norm of b is zero: so is b, or, in double, the squares of its entries underflow.
+  /// x = 0 is exact, and no relative tolerance could be met otherwise. It takes the place of the guess before
+  /// anything is computed from that.
   SolveStatus zero_rhs() {
-    if constexpr (sizeof(V) == sizeof(double)) {
-      constexpr V large = 1e300;  // the smallest entry gets a square, none of these overflows
-      system_.vector_ops().axpby(system_.ctx->queue(), system_.rows, large, b_.data(), V(0),
-                                 work_.r.data());
-      ++tally_.backend_calls;
-      if (norm(work_.r) != 0)
-        return explain(SolveStatus::breakdown,
-                       "the right-hand side is so small that its norm underflows: scale it");
-    }
-    // x = 0 is exact, and no relative tolerance could be met otherwise.
-    system_.vector_ops().scal(system_.ctx->queue(), system_.rows, V(0), x_.data());
-    ++tally_.backend_calls;
+    true_residual_.multiply(x_, 0);
+    report_.initial_residual = report_.recurrence_residual = 0;
+    report_.tolerance = options_.atol;
+    record(0);
     return SolveStatus::converged;
+  }
+
+  /// What was computed for s b and s x, for b and x.
+  void return_to_units_given() {
+    report_.initial_residual /= scale_;
+    report_.recurrence_residual /= scale_;
+    reference_ /= scale_;
+    report_.tolerance = std::max(options_.rtol * reference_, options_.atol);
+    const double now = true_residual_.end_scaling();
+    record(now);
+    if (report_.status == SolveStatus::converged && !accepted_ && !(now <= report_.tolerance))
+      report_.status =
+          explain(SolveStatus::stagnated, "x is too small or large for this precision");
+  }
+
+  /// Where the iteration got nowhere, the reason may be that PCG is not for this matrix.
+  void add_diagnosis() {
+    switch (report_.status) {
+      case SolveStatus::max_iterations:
+      case SolveStatus::stagnated:
+      case SolveStatus::diverged:
+      case SolveStatus::breakdown:
+      case SolveStatus::not_positive_definite: break;
+      default: return;
+    }
+    if (!diagnosis_.nonsymmetric()) return;
+    if (!report_.detail.empty()) report_.detail += "; ";
+    report_.detail += diagnosis_.asymmetry_text();
   }
 
   /// Runs the recurrence from the residual in r; `converged` means that it believes so.
@@ -153,7 +179,9 @@ class Drive {
     engine_.start(residual);
     // Having missed the tolerance by a rounding once, the recurrence aims lower.
     double target = report_.tolerance * (report_.restarts > 0 ? least_gain : 1.0);
-    if (system_.narrow) target = std::max(target, residual * narrow_reduction);
+    target = std::max(target, residual * (system_.narrow ? narrow_reduction : least_reduction));
+    lowest_ = residual;
+    lowest_at_ = engine_.iterations();
     const double limit = options_.divergence * report_.initial_residual;
     while (!(engine_.seen().rr <= target * target)) {
       if (engine_.iterations() >= options_.max_iterations) return SolveStatus::max_iterations;
@@ -167,6 +195,7 @@ class Drive {
         return explain(SolveStatus::not_finite, "the recurrence residual overflowed");
       if (report_.recurrence_residual > limit) return SolveStatus::diverged;
       if (!report_progress()) return SolveStatus::stopped;
+      if (!gains()) return SolveStatus::stagnated;
       take_snapshot();
     }
     return SolveStatus::converged;
@@ -188,11 +217,25 @@ class Drive {
 
   bool report_progress() {
     const index_t done = engine_.iterations();
-    if (!options_.callback || options_.callback_interval == 0 ||
-        done % options_.callback_interval != 0)
-      return true;
-    return options_.callback(
-        {done, report_.recurrence_residual, report_.recurrence_residual / reference_, seconds()});
+    const index_t interval = options_.callback_interval;
+    if (!options_.callback || (interval > 0 && done % interval != 0)) return true;
+    ShownIterate<V, Exec> shown(true_residual_, views_);
+    const CallbackAction action =
+        options_.callback({done, report_.recurrence_residual / scale_,
+                           report_.recurrence_residual / reference_, seconds(), &shown});
+    accepted_ = action.value == CallbackAction::accept;
+    return action.value == CallbackAction::proceed;
+  }
+
+  /// Nothing is promised for a matrix that is not symmetric: one that gains nothing ends here.
+  bool gains() {
+    const index_t done = engine_.iterations();
+    if (report_.recurrence_residual < 0.5 * lowest_) {
+      lowest_ = report_.recurrence_residual;
+      lowest_at_ = done;
+    }
+    return options_.allow_nonsymmetric || done - lowest_at_ < patience ||
+           !diagnosis_.nonsymmetric();
   }
 
   /// Keeps x when it is the best so far by its true residual: the recurrence drifts away from that,
@@ -201,7 +244,7 @@ class Drive {
     if (!(report_.recurrence_residual < snapshot_gain * best_)) return;
     if (engine_.iterations() < next_snapshot_) return;
     next_snapshot_ = engine_.iterations() + snapshot_interval;
-    keep_best(true_residual(work_.q));  // q is free between iterations
+    keep_best(true_residual_(work_.q));  // q is free between iterations
   }
 
   void keep_best(double residual) {
@@ -215,7 +258,7 @@ class Drive {
     if (detail != nullptr) report_.detail = detail;
     if (!(now <= best_)) {
       copy(work_.best, x_);
-      record(true_residual());
+      record(true_residual_(work_.r));
     }
     return status;
   }
@@ -249,26 +292,38 @@ class Drive {
       case PcgBreakdown::not_finite:
         return explain(SolveStatus::not_finite, "r.z or p.Ap is a NaN or an infinity");
       case PcgBreakdown::not_positive_definite:
-        return explain(SolveStatus::not_positive_definite,
-                       s.rz < 0 ? "r.z = " + std::to_string(s.rz) +
-                                      " < 0: the preconditioner is not positive definite"
-                                : "p.Ap < 0: the matrix is not positive definite");
+        return explain(SolveStatus::not_positive_definite, indefinite_text(s.rz < 0));
       default:
         return explain(SolveStatus::breakdown, "p.Ap or r.z is zero although the residual is not");
     }
+  }
+
+  /// What is not positive definite: a built-in preconditioner is what the matrix makes it.
+  std::string indefinite_text(bool preconditioner) {
+    if (preconditioner && system_.custom_preconditioner)
+      return "r.z < 0: the preconditioner given is not positive definite";
+    const std::string row = diagnosis_.negative_diagonal_text();
+    return std::string(preconditioner ? "r.z < 0" : "p.Ap < 0") +
+           ": the matrix is not positive definite" + (row.empty() ? "" : ": " + row);
   }
 
   const System<V, Exec>& system_;
   const Workspace<V, Space>& work_;
   const SolveOptions& options_;
   PreconditionerSetup setup_;
-  Vector<const V, Space> b_;
+  Diagnosis<V, Exec>& diagnosis_;
   Vector<V, Space> x_;
+  const IterateViews<V, Exec>& views_;
   SolveReport& report_;
   Tally tally_;
   Form form_;
   Engine<V, Exec> engine_;
+  TrueResidual<V, Exec> true_residual_;
   Clock::time_point start_;
+  double scale_ = 1;                   ///< residuals, reference and tolerance are those of s b, s x
+  double lowest_ = 0;  ///< recurrence residual of iteration lowest_at_, halved since the one before
+  index_t lowest_at_ = 0;
+  bool accepted_ = false;
   double reference_ = 0;
   double best_ = -1;  ///< true residual of the snapshot in work_.best; negative before the first
   index_t next_snapshot_ = snapshot_interval;  ///< iteration before which none is taken

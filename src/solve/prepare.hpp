@@ -81,6 +81,43 @@ struct Ordering {
   }
 };
 
+/// A view of the same entries in memory of its own.
+template <class T, class... Properties>
+Kokkos::View<T*, Properties...> cloned(const Kokkos::View<T*, Properties...>& view) {
+  using View = Kokkos::View<T*, Properties...>;
+  const auto copy = uninitialized<typename View::non_const_value_type, typename View::memory_space>(
+      view.label(), view.extent(0));
+  Kokkos::deep_copy(copy, view);
+  return copy;
+}
+
+/// A matrix that shares nothing with A.
+template <class V, class Space>
+BcsrMatrix<V, Space> cloned(BcsrMatrix<V, Space> A) {
+  A.row_offsets = cloned(A.row_offsets);
+  A.columns = cloned(A.columns);
+  A.values = cloned(A.values);
+  return A;
+}
+template <class V, class Space>
+BsellMatrix<V, Space> cloned(BsellMatrix<V, Space> A) {
+  A.slice_offsets = cloned(A.slice_offsets);
+  A.columns = cloned(A.columns);
+  A.row_permutation = cloned(A.row_permutation);
+  A.values = cloned(A.values);
+  return A;
+}
+template <class V, class Space>
+DiaMatrix<V, Space> cloned(DiaMatrix<V, Space> A) {
+  A.offsets = cloned(A.offsets);
+  A.values = cloned(A.values);
+  return A;
+}
+template <class V, class Space>
+Matrix<V, Space> cloned(const Matrix<V, Space>& A) {
+  return std::visit([](const auto& a) { return Matrix<V, Space>(cloned(a)); }, A);
+}
+
 /// Adds 1 to `different` where two arrays of indices differ.
 struct CountDifferent {
   const index_t* a;

@@ -20,7 +20,11 @@ struct Solver<V, Exec>::State {
   detail::System<V, Exec> system;
   detail::Workspace<V, Space> work;
   detail::Ordering<V, Exec> ordering;
-  CsrMatrix<V, Space> pattern;  ///< the CSR matrix given to prepare, for update_values
+  detail::Diagnosis<V, Exec> diagnosis{system, ordering};
+  CsrMatrix<V, Space> pattern;  ///< the CSR matrix given to prepare or its copy, for update_values
+  bool copies = false;          ///< the solver works on a copy of its own of what it is given
+  bool chosen = false;          ///< `auto` chose the layout
+  std::string note;             ///< for the next report: what update_values had to change
   PreconditionerSetup setup;
   std::string format;
   int layout_block_size = 1;
@@ -45,16 +49,15 @@ struct Solver<V, Exec>::State {
     setup = set_up_preconditioner(A, kind, preconditioner_block_size, system.preconditioner);
   }
 
-  FormatAdvice choose_layout(const CsrMatrix<V, Space>& A) const {
+  FormatAdvice choose_layout(const Structure& structure) const {
     const bool narrow = options.storage == StoragePrecision::f32;
-    return choose_format(analyze(A), narrow ? int(sizeof(float)) : int(sizeof(V)),
-                         memory_of<Space>);
+    return choose_format(structure, narrow ? int(sizeof(float)) : int(sizeof(V)), memory_of<Space>);
   }
 
   /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
   int ordering_block_size(const CsrMatrix<V, Space>& A) const {
     const FormatSpec spec =
-        options.format.name == "auto" ? choose_layout(A).format : options.format;
+        options.format.name == "auto" ? choose_layout(analyze(A)).format : options.format;
     if (spec.block_size > 1) return spec.block_size;
     return options.preconditioner == PreconditionerKind::block_jacobi
                ? std::max(1, options.preconditioner_block_size)
@@ -68,25 +71,35 @@ struct Solver<V, Exec>::State {
     ctx->reserve(rows);
     const bool plans = system.plans();
     const bool with_s = plans || options.method == Method::pcg_single_reduction;
-    work.allocate(rows, with_s, ordering.active());
+    work.allocate(rows, with_s, ordering.active(), system.widens());
     if (plans) work.plan = system.make_plan();
     ctx->fence();
-    prepared = true;
   }
 
   /// Runs the steps of a prepare. The set-up works on Kokkos' default instances, so it starts when
-  /// nothing is under way; when it fails, nothing of it stays.
+  /// nothing is under way.
   template <class Steps>
   void prepare(const Steps& steps) {
     const InstanceScope scope(exec());
     Kokkos::fence();
     clear();
+    copies = options.copy_matrix;
+    change(steps);
+  }
+
+  /// Runs steps that leave the solver prepared. When one fails, nothing stays of what they changed in part:
+  /// the solver is not prepared.
+  template <class Steps>
+  void change(const Steps& steps) {
+    prepared = false;
+    diagnosis.forget();
     try {
       steps();
     } catch (...) {
       clear();
       throw;
     }
+    prepared = true;
   }
 
   void clear() {
@@ -95,6 +108,9 @@ struct Solver<V, Exec>::State {
     ordering = {};
     pattern = {};
     setup = {};
+    diagnosis.forget();
+    chosen = false;
+    note.clear();
     advice.clear();
     system.matrix = {};
     system.narrow.reset();
@@ -104,10 +120,13 @@ struct Solver<V, Exec>::State {
 
   void build_layout(const CsrMatrix<V, Space>& A) {
     FormatSpec spec = options.format;
-    if (spec.name == "auto") {
-      FormatAdvice chosen = choose_layout(A);
-      spec = chosen.format;
-      advice = std::move(chosen.reasons);
+    chosen = spec.name == "auto";
+    if (chosen) {
+      const Structure structure = analyze(A);
+      diagnosis.know(structure.least_symmetric);
+      FormatAdvice best = choose_layout(structure);
+      spec = best.format;
+      advice = std::move(best.reasons);
     }
     format = spec.text();
     layout_block_size = spec.block_size;
@@ -119,6 +138,54 @@ struct Solver<V, Exec>::State {
       }
     }
     system.matrix = build_format(A, spec);
+  }
+
+  /// The layout and the preconditioner of A from nothing.
+  void build_system(const CsrMatrix<V, Space>& A) {
+    build_layout(A);
+    choose_preconditioner();
+    set_up_preconditioner_from(A);
+    finish_prepare(A.rows);
+  }
+
+  /// New values in the layout that there is.
+  void refresh_layout(const CsrMatrix<V, Space>& A) {
+    const auto* csr = std::get_if<BcsrMatrix<V, Space>>(&system.matrix);
+    // A CSR layout shares the caller's arrays: it moves on to the new ones instead of writing to the old.
+    if (csr != nullptr && csr->block_size == 1)
+      system.matrix = A;
+    else
+      cnc::update_values(system.matrix, A);
+    if (system.narrow) cnc::update_values(*system.narrow, A);
+  }
+
+  /// Whether the layout holds symmetric values only, because `auto` found them so.
+  bool chosen_for_symmetry() const {
+    const auto symmetric = [](const auto& A) {
+      if constexpr (requires { A.symmetric; })
+        return A.symmetric;
+      else
+        return false;
+    };
+    return chosen && (system.narrow ? std::visit(symmetric, *system.narrow)
+                                    : std::visit(symmetric, system.matrix));
+  }
+
+  /// New values for the iterations. What `auto` chose for the values of prepare is chosen again where
+  /// it cannot hold these.
+  void take_values(const CsrMatrix<V, Space>& A) {
+    try {
+      refresh_layout(A);
+    } catch (const InvalidArgument&) {
+      if (!chosen_for_symmetry()) throw;
+      const std::string before = format;
+      build_system(A);
+      note = "the new values are not symmetric to the last bit: the layout " + before +
+             " gave way to " + format;
+      advice.push_back(note);
+      return;
+    }
+    set_up_preconditioner_from(A);
   }
 };
 
@@ -161,13 +228,10 @@ void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& A) {
   if (A.block_size != 1) return prepare(Matrix<V, Space>(A));
   require(A.rows == A.cols, "Solver: the matrix must be square");
   s.prepare([&] {
-    s.pattern = A;
+    s.pattern = s.copies ? detail::cloned(A) : A;
     if (s.options.reordering == Reordering::rcm)
       s.ordering.set_up(s.exec(), A, s.ordering_block_size(A));
-    s.build_layout(s.ordered(A));
-    s.choose_preconditioner();
-    s.set_up_preconditioner_from(s.ordered(A));
-    s.finish_prepare(A.rows);
+    s.build_system(s.ordered(s.pattern));
   });
 }
 
@@ -183,7 +247,7 @@ void Solver<V, Exec>::prepare(const Matrix<V, Space>& A) {
     s.layout_block_size = block_size(A);
     const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
     s.format = FormatSpec{name, s.layout_block_size}.text();
-    s.system.matrix = A;
+    s.system.matrix = s.copies ? detail::cloned(A) : A;
     s.choose_preconditioner();
     s.set_up_preconditioner_from(to_csr(A));
     s.finish_prepare(rows(A));
@@ -213,16 +277,11 @@ void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& A) {
   Kokkos::fence();
   require(detail::same_pattern(s.exec(), A, s.pattern),
           "Solver: update_values needs the pattern of prepare");
-  if (s.ordering.active()) s.ordering.refill(s.exec(), A);
-  const CsrMatrix<V, Space>& ordered = s.ordered(A);
-  const auto* csr = std::get_if<BcsrMatrix<V, Space>>(&s.system.matrix);
-  // A CSR layout shares the caller's arrays: it moves on to the new ones instead of writing to the old.
-  if (csr != nullptr && csr->block_size == 1)
-    s.system.matrix = ordered;
-  else
-    cnc::update_values(s.system.matrix, ordered);
-  if (s.system.narrow) cnc::update_values(*s.system.narrow, ordered);
-  s.set_up_preconditioner_from(ordered);
+  s.change([&] {
+    if (s.ordering.active()) s.ordering.refill(s.exec(), A);
+    if (s.copies) Kokkos::deep_copy(s.pattern.values, A.values);
+    s.take_values(s.ordered(s.copies ? s.pattern : A));
+  });
 }
 
 template <class V, class Exec>
@@ -236,8 +295,11 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& A) {
           "Solver: update_values needs the layout and pattern of prepare");
   const InstanceScope scope(s.exec());
   Kokkos::fence();
-  s.system.matrix = A;
-  s.set_up_preconditioner_from(to_csr(A));
+  const CsrMatrix<V, Space> csr = to_csr(A);
+  s.change([&] {
+    s.system.matrix = s.copies ? detail::cloned(A) : A;
+    s.set_up_preconditioner_from(csr);
+  });
 }
 
 template <class V, class Exec>
@@ -246,7 +308,8 @@ void Solver<V, Exec>::set_preconditioner(PreconditionerFunction<V, Space> apply)
 }
 
 template <class V, class Exec>
-SolveReport Solver<V, Exec>::solve(const Vector<const V, Space>& b, const Vector<V, Space>& x) {
+SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
+                                              const Vector<V, Space>& x) {
   State& s = *state_;
   require(s.prepared, "Solver: call prepare before solve");
   const auto n = static_cast<std::size_t>(s.system.rows);
@@ -262,19 +325,29 @@ SolveReport Solver<V, Exec>::solve(const Vector<const V, Space>& b, const Vector
   SolveReport report;
   report.backend = s.ctx->backend().name;
   report.format = s.format;
+  const auto drive = [&](const PreconditionerSetup& setup, const Vector<const V, Space>& rhs,
+                         const Vector<V, Space>& guess) {
+    const detail::IterateViews<V, Exec> views{s.ordering, guess, s.work.r, x, s.work.q};
+    detail::Drive<V, Exec>(s.system, s.work, s.options, setup, s.diagnosis, rhs, guess, views,
+                           report)
+        .solve();
+  };
   if (!s.ordering.active()) {
-    detail::Drive<V, Exec>(s.system, s.work, s.options, s.setup, b, x, report).solve();
-    return report;
+    drive(s.setup, b, x);
+  } else {
+    const Exec& exec = s.exec();
+    s.ordering.gather(exec, b, s.work.rhs);
+    s.ordering.gather(exec, x, s.work.guess);
+    PreconditionerSetup setup = s.setup;
+    if (setup.row >= 0) setup.row = s.ordering.original_row(setup.row);
+    drive(setup, s.work.rhs, s.work.guess);
+    s.ordering.scatter(exec, s.work.guess, x);
+    exec.fence();
   }
-  const Exec& exec = s.exec();
-  s.ordering.gather(exec, b, s.work.rhs);
-  s.ordering.gather(exec, x, s.work.guess);
-  PreconditionerSetup setup = s.setup;
-  if (setup.row >= 0) setup.row = s.ordering.original_row(setup.row);
-  detail::Drive<V, Exec>(s.system, s.work, s.options, setup, s.work.rhs, s.work.guess, report)
-      .solve();
-  s.ordering.scatter(exec, s.work.guess, x);
-  exec.fence();
+  if (!s.note.empty()) {
+    report.detail += (report.detail.empty() ? "" : "; ") + s.note;
+    s.note.clear();
+  }
   return report;
 }
 

@@ -53,6 +53,19 @@ struct System {
     spmv(*ctx, V(1), matrix, x, V(0), y);
   }
 
+  /// Whether a float matrix can be applied to double vectors, for the true residual of float ones.
+  bool widens() const {
+    if constexpr (!std::is_same_v<V, float>) return false;
+    if (matrix_free || ctx->template vectors<double>().nrm2 == nullptr) return false;
+    return std::visit(
+        [&](const auto& a) { return ctx->template matrices<double>(a.operand()).spmv != nullptr; },
+        matrix);
+  }
+  /// y := A x in double with a float matrix.
+  void apply_widened(const Vector<double, Space>& x, const Vector<double, Space>& y) const {
+    spmv(*ctx, 1.0, matrix, x, 0.0, y);
+  }
+
   /// z := M^-1 r. Backends without the operation still do what a plain operation can do.
   void precondition(const Vector<const V, Space>& r, const Vector<V, Space>& z) const {
     if (custom_preconditioner) return custom_preconditioner(r, z);

@@ -18,13 +18,14 @@ struct Workspace {
   Vector<V, Space> best;  ///< snapshot of the best iterate
   Vector<V, Space> rhs,
       guess;  ///< b and x in the order of the rows that iterations use (reordering)
+  Vector<double, Space> wide_x, wide_r;  ///< of float vectors: for the true residual in double
   Kokkos::View<PcgScalars*, Space> scalars;
   Kokkos::View<PcgScalars*, SharedSpace<Space>>
       host_scalars;                               ///< the host's copy; the same on a host
   Vector<double, SharedSpace<Space>> rr_history;  ///< [longest_batch] of a run
   std::unique_ptr<PcgPlan> plan;
 
-  void allocate(index_t n, bool with_s, bool reordered) {
+  void allocate(index_t n, bool with_s, bool reordered, bool wide) {
     const auto size = static_cast<std::size_t>(n);
     const auto vector = [size](const char* label) { return zeroed<V, Space>(label, size); };
     r = vector("cnc::r");
@@ -35,6 +36,8 @@ struct Workspace {
     s = with_s ? vector("cnc::s") : Vector<V, Space>();
     rhs = reordered ? vector("cnc::rhs") : Vector<V, Space>();
     guess = reordered ? vector("cnc::guess") : Vector<V, Space>();
+    wide_x = wide ? zeroed<double, Space>("cnc::wide_x", size) : Vector<double, Space>();
+    wide_r = wide ? zeroed<double, Space>("cnc::wide_r", size) : Vector<double, Space>();
     scalars = zeroed<PcgScalars, Space>("cnc::scalars", 1);
     if constexpr (is_host_space<Space>)
       host_scalars = scalars;

@@ -2,6 +2,9 @@
 #include "support/same_matrix.hpp"
 #include "support/solve_problem.hpp"
 
+#include <cnc/blas1.hpp>
+#include <cnc/spmv.hpp>
+
 using namespace cnc;
 using namespace cnc::testing;
 using Catch::Matchers::ContainsSubstring;
@@ -61,6 +64,27 @@ TEST_CASE("vectors of the wrong length or in each other's way are refused") {
   CHECK(memory == std::vector<double>(7, 1.0));
   std::vector<double> neighbours(8, 1.0);
   CHECK(solver.solve(wrap(neighbours.data(), 4), wrap(neighbours.data() + 4, 4)).converged());
+}
+
+TEST_CASE("a strided view is refused, one that only looks strided is not") {
+  Context<> ctx;
+  Solver<double> solver(ctx);
+  solver.prepare(line_of(4));
+  const Vector<double> b = varied_vector<double>(4), x = zeros<double>(4);
+  const Kokkos::View<double**, Kokkos::LayoutRight, HostSpace> table("table", 4, 3);
+  const auto column = Kokkos::subview(table, Kokkos::ALL, 1);
+  CHECK_THROWS_WITH(solver.solve(b, column), ContainsSubstring("contiguous"));
+  CHECK_THROWS_WITH(solver.solve(column, x), ContainsSubstring("contiguous"));
+  CHECK_THROWS_WITH(spmv(ctx, 1.0, line_of(4), column, 0.0, x), ContainsSubstring("contiguous"));
+  CHECK_THROWS_WITH(spmv(ctx, 1.0, line_of(4), x, 0.0, column), ContainsSubstring("contiguous"));
+  CHECK_THROWS_WITH(axpy(ctx, 1.0, column, x), ContainsSubstring("contiguous"));
+  CHECK_THROWS_WITH(axpby(ctx, 1.0, x, 0.0, column), ContainsSubstring("contiguous"));
+  CHECK_THROWS_WITH(dot(ctx, x, column), ContainsSubstring("contiguous"));
+  CHECK_THROWS_WITH(nrm2(ctx, column), ContainsSubstring("contiguous"));
+  const Kokkos::View<double*, Kokkos::LayoutStride, HostSpace> dense(x.data(),
+                                                                     Kokkos::LayoutStride(4, 1));
+  CHECK(solver.solve(b, dense).converged());
+  CHECK(norm2(x) > 0);
 }
 
 TEST_CASE("a matrix that is not square is refused") {

@@ -86,7 +86,7 @@ TEST_CASE("a negative diagonal under Jacobi ends as not_positive_definite") {
   for_each_method([&](Context<>& ctx, const SolveOptions& options) {
     const auto outcome = solve(ctx, options, A, b, zeros<double>(4));
     CHECK(outcome.report.status == SolveStatus::not_positive_definite);
-    CHECK_THAT(outcome.report.detail, ContainsSubstring("preconditioner is not positive definite"));
+    CHECK_THAT(outcome.report.detail, ContainsSubstring("row 2"));
     check_best(outcome, A, b, zeros<double>(4));
   });
 }
@@ -197,27 +197,33 @@ TEST_CASE("a NaN that appears during the iteration leaves the best x") {
   });
 }
 
-TEST_CASE("sums that overflow end as not_finite") {
+TEST_CASE("a residual that overflows ends as not_finite") {
   const auto P = known_problem<double>("poisson2d:5x4");
-  const Vector<double> huge = copy_of(P.b);
-  for (std::size_t i = 0; i < huge.extent(0); ++i) huge(i) *= 1e200;
+  const Vector<double> far = zeros<double>(P.rows());
+  Kokkos::deep_copy(far, 1e308);
   for_each_method([&](Context<>& ctx, const SolveOptions& options) {
-    const auto outcome = solve(ctx, options, P.A, huge, zeros<double>(P.rows()));
+    const auto outcome = solve(ctx, options, P.A, P.b, far);
     CHECK(outcome.report.status == SolveStatus::not_finite);
     CHECK_THAT(outcome.report.detail, ContainsSubstring("overflow"));
+    CHECK(same_bits(outcome.x, far));
   });
 }
 
 TEST_CASE("a right-hand side whose norm underflows is not taken for zero") {
   const auto P = known_problem<double>("poisson2d:5x4");
-  for (const double scale : {1e-170, 1e-300, 1e-320}) {
+  // The last ones have entries that are no longer normal numbers: x cannot be more precise than they are.
+  for (const double scale : {1e-170, 1e-290, 1e-310, 1e-320}) {
     const Vector<double> tiny = copy_of(P.b), x0 = zeros<double>(P.rows());
     for (std::size_t i = 0; i < tiny.extent(0); ++i) tiny(i) *= scale;
     for_each_method([&](Context<>& ctx, const SolveOptions& options) {
+      INFO(scale);
       const auto outcome = solve(ctx, options, P.A, tiny, x0);
-      CHECK(outcome.report.status == SolveStatus::breakdown);
-      CHECK_THAT(outcome.report.detail, ContainsSubstring("underflows"));
-      CHECK(same_bits(outcome.x, x0));
+      if (scale >= 1e-290)
+        CHECK(outcome.report.converged());
+      else if (!outcome.report.converged())
+        CHECK(outcome.report.status == SolveStatus::stagnated);
+      CHECK(outcome.report.true_residual < 1e-3 * outcome.report.rhs_norm);
+      CHECK(outcome.report.rhs_norm > 0);
     });
   }
 }

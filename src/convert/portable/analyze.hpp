@@ -38,11 +38,48 @@ struct Kokkos::reduction_identity<cnc::portable::MatrixFacts> {
   KOKKOS_FORCEINLINE_FUNCTION static cnc::portable::MatrixFacts sum() { return {}; }
 };
 template <>
+struct Kokkos::reduction_identity<cnc::detail::SymmetryFacts> {
+  KOKKOS_FORCEINLINE_FUNCTION static cnc::detail::SymmetryFacts sum() { return {}; }
+};
+template <>
 struct Kokkos::reduction_identity<cnc::portable::BlockCounts> {
   KOKKOS_FORCEINLINE_FUNCTION static cnc::portable::BlockCounts sum() { return {}; }
 };
 
 namespace cnc::portable {
+
+/// Calls add(A, row, k, facts) for the entries k of all rows, several threads to a row. Waits.
+template <class Exec, class T, class Add>
+detail::SymmetryFacts gather_symmetry(const BcsrOperand<T>& A, const Add& add) {
+  constexpr int lanes = row_lanes<Exec>;
+  detail::SymmetryFacts all;
+  Kokkos::parallel_reduce(
+      "cnc::symmetry", Range<Exec>(0, static_cast<offset_t>(A.rows) * lanes),
+      KOKKOS_LAMBDA(const offset_t thread, detail::SymmetryFacts& facts) {
+        const auto row = static_cast<index_t>(thread / lanes);
+        for (offset_t k = A.row_offsets[row] + thread % lanes; k < A.row_offsets[row + 1];
+             k += lanes)
+          add(A, row, static_cast<index_t>(k), facts);
+      },
+      Kokkos::Sum<detail::SymmetryFacts>(all));
+  return all;
+}
+
+/// add_entry and add_unpaired as objects that a kernel can be given.
+struct AddEntry {
+  template <class T>
+  KOKKOS_INLINE_FUNCTION void operator()(const BcsrOperand<T>& A, index_t row, index_t k,
+                                         detail::SymmetryFacts& facts) const {
+    detail::add_entry(A, row, k, facts);
+  }
+};
+struct AddUnpaired {
+  template <class T>
+  KOKKOS_INLINE_FUNCTION void operator()(const BcsrOperand<T>& A, index_t row, index_t k,
+                                         detail::SymmetryFacts& facts) const {
+    detail::add_unpaired(A, row, k, facts);
+  }
+};
 
 /// Rows, bandwidths and symmetry, and a mark for every diagonal met, in one pass; a second one only
 /// where entries below the diagonal lack their mirror image. Waits.
@@ -65,17 +102,7 @@ MatrixFacts gather_facts(const BcsrOperand<T>& A, unsigned char* marks) {
       },
       Kokkos::Sum<MatrixFacts>(all));
   if (!all.symmetry.lacks_lower()) return all;
-  MatrixFacts unpaired;
-  Kokkos::parallel_reduce(
-      "cnc::unpaired", threads,
-      KOKKOS_LAMBDA(const offset_t thread, MatrixFacts& facts) {
-        const auto row = static_cast<index_t>(thread / lanes);
-        for (offset_t k = A.row_offsets[row] + thread % lanes; k < A.row_offsets[row + 1];
-             k += lanes)
-          detail::add_unpaired(A, row, static_cast<index_t>(k), facts.symmetry);
-      },
-      Kokkos::Sum<MatrixFacts>(unpaired));
-  all.symmetry += unpaired.symmetry;
+  all.symmetry += gather_symmetry<Exec>(A, AddUnpaired{});
   return all;
 }
 
@@ -140,6 +167,15 @@ Structure analyze(const CsrMatrix<T, Space>& A) {
     structure.occupancy.push_back(
         detail::occupancy_of(A.blocks(), counts.blocks[k], detail::analyzed_block_sizes[k]));
   return structure;
+}
+
+template <class Exec, class T, class Space>
+Asymmetry find_asymmetry(const CsrMatrix<T, Space>& matrix) {
+  require(matrix.rows == matrix.cols, "find_asymmetry: the matrix must be square");
+  const auto A = matrix.operand();
+  detail::SymmetryFacts facts = gather_symmetry<Exec>(A, AddEntry{});
+  if (facts.lacks_lower()) facts += gather_symmetry<Exec>(A, AddUnpaired{});
+  return facts.least_symmetric;
 }
 
 }  // namespace cnc::portable

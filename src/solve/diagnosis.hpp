@@ -1,0 +1,92 @@
+#pragma once
+
+#include "convert/checks.hpp"
+#include "solve/prepare.hpp"
+#include "solve/system.hpp"
+
+#include <cstdio>
+#include <optional>
+
+namespace cnc::detail {
+
+/// Whether a row has a diagonal entry below zero.
+template <class T>
+struct NegativeDiagonal {
+  BcsrOperand<T> A;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t row) const {
+    for (index_t k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
+      if (A.columns[k] == row) return A.values[k] < T(0);
+    return false;
+  }
+};
+
+/// What is wrong with a matrix for PCG, looked for when a solve gets nowhere, once for its values. It reads
+/// what solves read. Rows are named as the caller knows them.
+template <class V, class Exec>
+class Diagnosis {
+ public:
+  using Space = typename Exec::memory_space;
+
+  Diagnosis(const System<V, Exec>& system, const Ordering<V, Exec>& ordering)
+      : system_(system), ordering_(ordering) {}
+
+  /// New values.
+  void forget() {
+    asymmetry_.reset();
+    negative_row_.reset();
+  }
+  /// What the analysis of the matrix that iterations use has found.
+  void know(const Asymmetry& asymmetry) { asymmetry_ = asymmetry; }
+
+  /// Whether the matrix differs from its transpose by more than rounding, as far as that can be found out.
+  bool nonsymmetric() {
+    if (!asymmetry_)
+      asymmetry_ = look(Asymmetry{}, [](const auto& A) { return find_asymmetry(A); });
+    return asymmetry_->relative > std::sqrt(double(std::numeric_limits<V>::epsilon()));
+  }
+  /// "the matrix is not symmetric, as PCG needs it: a(3, 5) = 1, a(5, 3) = -1 (counted from 0)"
+  std::string asymmetry_text() const {
+    const std::string i = row_text(asymmetry_->row), j = row_text(asymmetry_->column);
+    char values[2][32];
+    std::snprintf(values[0], sizeof values[0], "%.10g", asymmetry_->value);
+    std::snprintf(values[1], sizeof values[1], "%.10g", asymmetry_->mirror);
+    return "the matrix is not symmetric, as PCG needs it: a(" + i + ", " + j + ") = " + values[0] +
+           ", a(" + j + ", " + i + ") = " + values[1] + " (counted from 0)";
+  }
+
+  /// "the diagonal entry of row 3 (counted from 0) is negative", or nothing.
+  std::string negative_diagonal_text() {
+    if (!negative_row_)
+      negative_row_ = look(index_t(-1), [this](const auto& A) {
+        return first_row(system_.ctx->execution_space_instance(), A.rows,
+                         NegativeDiagonal<V>{A.operand()});
+      });
+    if (*negative_row_ < 0) return {};
+    return "the diagonal entry of row " + row_text(*negative_row_) +
+           " (counted from 0) is negative";
+  }
+
+ private:
+  /// find(A) of the matrix in CSR; `unknown` where there is none, or no memory to make it.
+  template <class Found, class Find>
+  Found look(const Found& unknown, const Find& find) const {
+    if (system_.matrix_free) return unknown;
+    try {
+      system_.ctx->fence();
+      return find(to_csr(system_.matrix));
+    } catch (const Error&) {
+      return unknown;
+    }
+  }
+
+  std::string row_text(index_t row) const {
+    return std::to_string(ordering_.active() ? ordering_.original_row(row) : row);
+  }
+
+  const System<V, Exec>& system_;
+  const Ordering<V, Exec>& ordering_;
+  std::optional<Asymmetry> asymmetry_;
+  std::optional<index_t> negative_row_;  ///< -1: none
+};
+
+}  // namespace cnc::detail

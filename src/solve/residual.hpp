@@ -1,0 +1,143 @@
+#pragma once
+
+#include "solve/engine.hpp"
+#include "solve/on_each.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cnc::detail {
+
+/// to[i] := from[i], exactly
+struct Widen {
+  const float* from;
+  double* to;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { to[i] = from[i]; }
+};
+/// wide[i] := scale b[i] - wide[i], and r[i] the same rounded
+struct SubtractFrom {
+  double scale;
+  const float* b;
+  double* wide;
+  float* r;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    wide[i] = scale * b[i] - wide[i];
+    r[i] = static_cast<float>(wide[i]);
+  }
+};
+
+/// Norms and the residual s b - A x of one solve. s is a power of two: a right-hand side near the ends of
+/// the range of V is solved as A (s x) = s b, so that the sums of the recurrence neither underflow nor
+/// overflow.
+template <class V, class Exec>
+class TrueResidual {
+ public:
+  using Space = typename Exec::memory_space;
+
+  TrueResidual(const System<V, Exec>& system, const Workspace<V, Space>& work,
+               const Vector<const V, Space>& b, const Vector<V, Space>& x, Tally& tally)
+      : system_(system), work_(work), b_(b), x_(x), tally_(tally) {}
+
+  /// r := s b - A x with the matrix given; its norm.
+  double operator()(const Vector<V, Space>& r) {
+    if constexpr (std::is_same_v<V, float>) {
+      if (work_.wide_x.extent(0) != 0) return in_double(r);
+    }
+    system_.apply_exactly(x_, r);
+    system_.vector_ops().axpby(queue(), rows(), static_cast<V>(scale_), b_.data(), V(-1), r.data());
+    tally_.backend_calls += 2;
+    return norm(r);
+  }
+
+  /// The norm of b as it was given. Overwrites r.
+  double rhs_norm() {
+    const double plain = sum_of_squares_root(b_);
+    if (fits(plain)) return plain;
+    Kokkos::deep_copy(execution_space_instance(), work_.r, b_);
+    ++tally_.backend_calls;
+    return norm(work_.r);
+  }
+
+  /// Chooses s for a right-hand side of this norm and multiplies x by it.
+  void begin_scaling(double rhs_norm) {
+    constexpr double largest = std::is_same_v<V, float> ? 1e20 : 1e100;
+    constexpr int exponents = std::numeric_limits<V>::max_exponent - 8;
+    if (rhs_norm >= 1 / largest && rhs_norm <= largest) return;
+    const double scale = std::ldexp(1.0, std::clamp(-std::ilogb(rhs_norm), -exponents, exponents));
+    // A guess that would overflow is of more weight than b.
+    if (!(scale * norm(x_) < 1e-8 * std::numeric_limits<V>::max())) return;
+    scale_ = scale;
+    multiply(x_, scale_);
+  }
+  /// x and the true residual again in the caller's units.
+  double end_scaling() {
+    multiply(x_, 1 / scale_);
+    scale_ = 1;
+    return (*this)(work_.r);
+  }
+  double scale() const { return scale_; }
+  const Exec& execution_space_instance() const { return system_.ctx->execution_space_instance(); }
+  void multiply(const Vector<V, Space>& v, double factor) const {
+    system_.vector_ops().scal(queue(), rows(), static_cast<V>(factor), v.data());
+    ++tally_.backend_calls;
+  }
+
+  /// The 2-norm of v. Where squares may have underflowed or overflowed, it is that of a multiple by a power of
+  /// two. v is as before on return.
+  double norm(const Vector<V, Space>& v) {
+    double result = sum_of_squares_root(v);
+    if (fits(result)) return result;
+    int shift = 0;
+    const auto shift_by = [&](int by) {
+      shift += by;
+      multiply(v, std::ldexp(1.0, by));
+      return sum_of_squares_root(v);
+    };
+    while (result < least_norm && shift < 1000) result = shift_by(500);
+    if (shift == 0) result = shift_by(-600);
+    multiply(v, std::ldexp(1.0, -shift));
+    return std::ldexp(result, -shift);
+  }
+
+ private:
+  /// Below it squares have begun to underflow, above it to overflow.
+  static constexpr double least_norm = 1e-150;
+  static constexpr double largest_norm = 1e150;
+
+  /// Whether a norm computed from plain squares is good. Those of floats are exact in double.
+  static bool fits(double norm) {
+    return std::is_same_v<V, float> || (norm >= least_norm && norm <= largest_norm);
+  }
+
+  template <class W>
+  double sum_of_squares_root(const Vector<W, Space>& v) {
+    ++tally_.backend_calls;
+    ++tally_.host_synchronisations;
+    const Context<Exec>& ctx = *system_.ctx;
+    ctx.template vectors<std::remove_const_t<W>>().nrm2(queue(), rows(), v.data(),
+                                                        ctx.result_slot());
+    return ctx.read_result();
+  }
+
+  /// The residual of float vectors, accumulated in double.
+  double in_double(const Vector<V, Space>& r) {
+    on_each(*system_.ctx, rows(), Widen{x_.data(), work_.wide_x.data()});
+    system_.apply_widened(work_.wide_x, work_.wide_r);
+    on_each(*system_.ctx, rows(), SubtractFrom{scale_, b_.data(), work_.wide_r.data(), r.data()});
+    tally_.backend_calls += 3;
+    return sum_of_squares_root(work_.wide_r);
+  }
+
+  const Queue& queue() const { return system_.ctx->queue(); }
+  index_t rows() const { return system_.rows; }
+
+  const System<V, Exec>& system_;
+  const Workspace<V, Space>& work_;
+  Vector<const V, Space> b_;
+  Vector<V, Space> x_;
+  Tally& tally_;
+  double scale_ = 1;
+};
+
+}  // namespace cnc::detail
