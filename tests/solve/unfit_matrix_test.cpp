@@ -30,7 +30,8 @@ CsrMatrix<double> tridiagonal(index_t n, double above, double below) {
 
 TEST_CASE("a nonsymmetric matrix ends early and is named") {
   // Advection without diffusion to speak of: CG makes nothing of it.
-  const auto A = tridiagonal(2000, 1.0, -1.0);
+  const auto A = tridiagonal(700, 1.0, -1.0);
+  A.values(static_cast<std::size_t>(A.row_offsets(8)) - 1) = 1.5;  // a(7, 8)
   const Vector<double> b = varied_vector<double>(A.rows);
   for (const std::string& name : host_backends())
     for (const char* format : {"auto", "csr", "bsell"})
@@ -45,9 +46,10 @@ TEST_CASE("a nonsymmetric matrix ends early and is named") {
         CHECK_FALSE(report.converged());
         CHECK(report.iterations <= 1000);
         CHECK_THAT(report.detail, ContainsSubstring("not symmetric") &&
-                                      ContainsSubstring("a(0, 1)") && ContainsSubstring("a(1, 0)"));
+                                      ContainsSubstring("a(7, 8) = 1.5") &&
+                                      ContainsSubstring("a(8, 7) = -1"));
         options.allow_nonsymmetric = true;
-        options.max_iterations = 2000;
+        options.max_iterations = 600;
         const SolveReport insisted = solve(ctx, options, A, b);
         CHECK(insisted.status != SolveStatus::stagnated);
         CHECK_THAT(insisted.detail, ContainsSubstring("not symmetric"));
