@@ -25,7 +25,7 @@ struct Workspace {
   Vector<double, SharedSpace<Space>> rr_history;  ///< [longest_batch] of a run
   std::unique_ptr<PcgPlan> plan;
 
-  void allocate(index_t n, bool with_s, bool reordered, bool wide) {
+  void allocate(index_t n, bool with_s, bool reordered, bool wide = false) {
     const auto size = static_cast<std::size_t>(n);
     const auto vector = [size](const char* label) { return zeroed<V, Space>(label, size); };
     r = vector("cnc::r");
