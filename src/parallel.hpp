@@ -2,21 +2,27 @@
 
 #include <cnc/contract/types.hpp>
 
-#include <exception>
+#include "processors.hpp"
+#include "team.hpp"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <exception>
 
 namespace cnc::detail {
 
 /// Threads that a parallel region of set-up code uses.
 inline int set_up_threads() {
 #ifdef _OPENMP
-  return omp_get_max_threads();
+  return threads_of(omp_get_max_threads());
 #else
   return 1;
 #endif
+}
+
+/// Where the k-th of `parts` equal ranges of [0, n) begins.
+template <class Index>
+constexpr Index range_begin(Index n, int k, int parts) {
+  return static_cast<Index>(static_cast<offset_t>(n) / parts * k +
+                            static_cast<offset_t>(n) % parts * k / parts);
 }
 
 /// Calls body(i) for i in [0, n) on up to `threads` threads, equal ranges of i each. The first
@@ -24,15 +30,17 @@ inline int set_up_threads() {
 template <class Index, class Body>
 void parallel_for(Index n, const Body& body, int threads) {
   std::exception_ptr failure;
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (Index i = 0; i < n; ++i) {
-    try {
-      body(i);
-    } catch (...) {
+  run_team(threads, Shares::unknown, [&](const Team& team) {
+    const Index end = range_begin(n, team.part() + 1, team.parts());
+    for (Index i = range_begin(n, team.part(), team.parts()); i < end; ++i) {
+      try {
+        body(i);
+      } catch (...) {
 #pragma omp critical(cnc_parallel_failure)
-      if (!failure) failure = std::current_exception();
+        if (!failure) failure = std::current_exception();
+      }
     }
-  }
+  });
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -45,12 +53,10 @@ void parallel_for(Index n, const Body& body) {
 /// Calls body(begin, end, part) for `parts` consecutive ranges that cover [0, n), one thread each.
 template <class Index, class Body>
 void parallel_ranges(Index n, int parts, const Body& body) {
-  const auto at = [=](int k) {
-    return static_cast<Index>(static_cast<offset_t>(n) / parts * k +
-                              static_cast<offset_t>(n) % parts * k / parts);
-  };
   parallel_for(
-      parts, [&](int part) { body(at(part), at(part + 1), part); }, parts);
+      parts,
+      [&](int part) { body(range_begin(n, part, parts), range_begin(n, part + 1, parts), part); },
+      parts);
 }
 
 }  // namespace cnc::detail

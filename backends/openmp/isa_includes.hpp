@@ -8,7 +8,6 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
-#include <omp.h>
 
 #include <string>
 #include <type_traits>

@@ -18,9 +18,8 @@ CNC_INLINE Range share_of(const Operand& A, int part, int parts) {
     const offset_t unit = static_cast<offset_t>(g) * group;
     return unit < units ? static_cast<index_t>(unit) : units;
   };
-  const Range share = balanced_share(ceil_div(units, group), part, parts, [&](index_t g) {
-    return Kernel::work_before(A, unit_at(g));
-  });
+  const Range share = balanced_share(ceil_div(units, group), part, parts,
+                                     [&](index_t g) { return Kernel::work_before(A, unit_at(g)); });
   return {unit_at(share.begin), unit_at(share.end)};
 }
 
@@ -45,19 +44,18 @@ CNC_INLINE void spmv_dot_share(const Operand& A, const V* p, V* q, double* parti
 template <class Operand, class V>
 void spmv(const Queue& queue, V alpha, const Operand& A, const V* x, V beta, V* y) {
   using Kernel = FormatKernel<Operand, V>;
-#pragma omp parallel num_threads(threads_for<V>(queue, A))
-  {
-    const Range share = share_of<V>(A, omp_get_thread_num(), omp_get_num_threads());
+  run_team(threads_for<V>(queue, A), Shares::equal, [&](const Team& team) {
+    const Range share = share_of<V>(A, team.part(), team.parts());
     Kernel::spmv(A, alpha, x, beta, y, share.begin, share.end);
-  }
+  });
 }
 
 template <class Operand, class V>
 void spmv_dot(const Queue& queue, const Operand& A, const V* x, V* y, double* result) {
   using Kernel = FormatKernel<Operand, V>;
-#pragma omp parallel num_threads(threads_for<V>(queue, A))
-  spmv_dot_share(A, x, y, queue.partials,
-                 share_of<V>(A, omp_get_thread_num(), omp_get_num_threads()));
+  run_team(threads_for<V>(queue, A), Shares::equal, [&](const Team& team) {
+    spmv_dot_share(A, x, y, queue.partials, share_of<V>(A, team.part(), team.parts()));
+  });
   *result = sum_partials(queue.partials, ceil_div(Kernel::units(A), Kernel::units_per_group(A)));
 }
 

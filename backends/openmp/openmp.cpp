@@ -1,6 +1,6 @@
 #include <openmp/openmp.hpp>
 
-#include <omp.h>
+#include <parallel.hpp>
 
 #include <string>
 
@@ -16,7 +16,7 @@ const Backend& widest_variant() {
 }
 
 Availability availability() {
-  const int threads = omp_get_max_threads();
+  const int threads = detail::set_up_threads();
   return {true, std::string(widest_variant().description) + ", " + std::to_string(threads) +
                     (threads == 1 ? " thread" : " threads")};
 }

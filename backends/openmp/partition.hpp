@@ -1,8 +1,13 @@
 #pragma once
 
 #include <cnc/contract/queue.hpp>
+#include <team.hpp>
 
 namespace cnc::openmp {
+
+using detail::run_team;
+using detail::Shares;
+using detail::Team;
 
 /// Threads that `work` scalars keep busy.
 inline int useful_threads(const Queue& queue, double work) {

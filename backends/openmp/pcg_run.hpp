@@ -5,9 +5,9 @@
 namespace cnc::openmp::CNC_ISA {
 
 // Classic PCG in one parallel region: threads are woken once per call instead of three times per
-// iteration, each keeps to its own rows, and three barriers per iteration order the phases. After a
-// reduction's barrier every thread sums all partial sums itself, in the same order: same bits, and no
-// further barrier to hand out the result.
+// iteration, each keeps to its own rows, and three waits per iteration order the phases. After a
+// reduction's wait every thread sums all partial sums itself, in the same order: same bits, and no
+// further wait to hand out the result.
 
 /// A thread's rows for the vector phases: its share of the matrix, moved to where groups begin.
 template <class V, class Operand>
@@ -88,43 +88,49 @@ void pcg_run(const Queue& queue, const Operand& A, const PreconditionerOperand<V
   double* pq = queue.partials;
   double* rz = pq + matrix_groups;
   double* rr = rz + vector_groups;
-  run->iterations = 0;
   PcgScalars result = *scalars;
+  index_t done = 0;
+  const auto goes_on = [run](const PcgScalars& s, index_t iteration) {
+    return iteration < run->max_iterations && !(s.rr <= run->rr_target) &&
+           s.breakdown == PcgBreakdown::none;
+  };
 
-#pragma omp parallel num_threads(threads_for <V>(queue, A))
-  {
-    const Range units = share_of<V>(A, omp_get_thread_num(), omp_get_num_threads());
-    const Range rows = vector_share<V>(A, units, unit);
-    const bool first_thread = omp_get_thread_num() == 0;
-    PcgScalars s = *scalars;  // every thread keeps its own copy, all the same
-    index_t iteration = 0;
-    while (iteration < run->max_iterations && !(s.rr <= run->rr_target) &&
-           s.breakdown == PcgBreakdown::none) {
-      s.beta = direction_coefficient(s);
-      direction_range(M, v, static_cast<V>(s.beta), rows.begin, rows.end);
-#pragma omp barrier
-      spmv_dot_share(A, static_cast<const V*>(v.p), v.q, pq, units);
-#pragma omp barrier
-      s.pq = sum_partials(pq, matrix_groups);
-      s.breakdown = pcg_breakdown(s.rz, s.pq);
-      if (s.breakdown != PcgBreakdown::none) break;  // the same decision on every thread
-      s.alpha = s.rz / s.pq;
-      for (index_t i = rows.begin; i < rows.end; i += unit) {
-        const ResidualSums sums = run_update_range(M, v, static_cast<V>(s.alpha), i,
-                                                   rows.end - i < unit ? rows.end : i + unit);
-        rz[i / unit] = sums.rz;
-        rr[i / unit] = sums.rr;
+  // Once, unless the team dissolves on the way: a thread alone then goes on from the same scalars.
+  while (goes_on(result, done))
+    run_team(threads_for<V>(queue, A), Shares::equal, [&](Team& team) {
+      const Range units = share_of<V>(A, team.part(), team.parts());
+      const Range rows = vector_share<V>(A, units, unit);
+      const bool first_thread = team.part() == 0;
+      PcgScalars s = result;  // every thread keeps its own copy, all the same
+      index_t iteration = done;
+      bool stay = true;
+      while (stay && goes_on(s, iteration)) {
+        s.beta = direction_coefficient(s);
+        direction_range(M, v, static_cast<V>(s.beta), rows.begin, rows.end);
+        team.wait();
+        spmv_dot_share(A, static_cast<const V*>(v.p), v.q, pq, units);
+        team.wait();
+        s.pq = sum_partials(pq, matrix_groups);
+        s.breakdown = pcg_breakdown(s.rz, s.pq);
+        if (s.breakdown != PcgBreakdown::none) break;  // the same decision on every thread
+        s.alpha = s.rz / s.pq;
+        for (index_t i = rows.begin; i < rows.end; i += unit) {
+          const ResidualSums sums = run_update_range(M, v, static_cast<V>(s.alpha), i,
+                                                     rows.end - i < unit ? rows.end : i + unit);
+          rz[i / unit] = sums.rz;
+          rr[i / unit] = sums.rr;
+        }
+        stay = team.wait_and_stay();
+        advance(&s, {sum_partials(rz, vector_groups), sum_partials(rr, vector_groups)});
+        if (first_thread && run->history != nullptr) run->history[iteration] = s.rr;
+        ++iteration;
       }
-#pragma omp barrier
-      advance(&s, {sum_partials(rz, vector_groups), sum_partials(rr, vector_groups)});
-      if (first_thread && run->history != nullptr) run->history[iteration] = s.rr;
-      ++iteration;
-    }
-    if (first_thread) {
-      result = s;
-      run->iterations = iteration;
-    }
-  }
+      if (first_thread) {  // the others have read them, two waits ago at least
+        result = s;
+        done = iteration;
+      }
+    });
+  run->iterations = done;
   *scalars = run->scalars = result;
 }
 

@@ -14,12 +14,11 @@ CNC_INLINE void for_shares(const Queue& queue, index_t n, index_t unit, const Bo
     body(index_t(0), n);
     return;
   }
-#pragma omp parallel num_threads(threads)
-  {
-    const Range share = equal_share(groups, omp_get_thread_num(), omp_get_num_threads());
+  run_team(threads, Shares::equal, [&](const Team& team) {
+    const Range share = equal_share(groups, team.part(), team.parts());
     const offset_t end = static_cast<offset_t>(share.end) * unit;
     body(share.begin * unit, end < n ? static_cast<index_t>(end) : n);
-  }
+  });
 }
 
 /// Sum of all partial sums in order: the same bits on any number of threads.
@@ -91,9 +90,8 @@ void multiply(const Queue& queue, index_t n, const V* x, const V* y, V* z) {
 
 template <class V>
 void dot(const Queue& queue, index_t n, const V* x, const V* y, double* result) {
-  *result = reduce_groups(queue, n, reduction_block, [=](index_t begin, index_t end) {
-    return dot_range(x, y, begin, end);
-  });
+  *result = reduce_groups(queue, n, reduction_block,
+                          [=](index_t begin, index_t end) { return dot_range(x, y, begin, end); });
 }
 
 template <class V>

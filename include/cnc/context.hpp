@@ -63,7 +63,7 @@ class Context {
   static constexpr MemorySpace memory =
       detail::is_host_space<memory_space> ? MemorySpace::host : MemorySpace::device;
 
-  /// Host contexts use `threads` threads (0: all that OpenMP would use).
+  /// Host contexts use `threads` threads (0: default_threads()).
   /// Errors   as find_backend; InvalidArgument (threads < 0, Kokkos is not initialised); OutOfMemory.
   explicit Context(std::string_view backend = "auto", int threads = 0,
                    const Exec& exec = detail::default_instance<Exec>())
@@ -144,7 +144,9 @@ Context()->Context<>;
 /// The same with a backend.
 Context(const char*)->Context<>;
 
-/// Threads that a host context uses when none are asked for: OMP_NUM_THREADS or the cores at hand.
+/// Threads that a host context uses when none are asked for: OMP_NUM_THREADS if that is set; else as many
+/// as the calling thread's affinity and the time quota of the process (control groups, versions 1 and 2,
+/// rounded up) give it processors, and no more than omp_set_num_threads said.
 int default_threads();
 
 template <class Exec>

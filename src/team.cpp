@@ -1,0 +1,73 @@
+#include "team.hpp"
+
+#include "processors.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+
+namespace cnc::detail {
+namespace {
+
+/// A few times what it costs to sleep and to be woken, and a small part of a time slice.
+constexpr std::chrono::microseconds longest_spin{100};
+
+void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
+  static_assert(sizeof(word) == sizeof(std::uint32_t));
+  syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+double Barrier::wait_long(std::uint32_t before, int parts) {
+  using Clock = TeamRecord::Clock;
+  const auto start = Clock::now();
+  // More threads than processors: whoever is waited for may need this one.
+  static const int processors = usable_processors();
+  const auto end = parts > processors ? start : start + longest_spin;
+  auto now = start;
+  do {
+    for (int i = 0; i < 16 && !passed(before); ++i) spin_pause();
+    now = Clock::now();
+  } while (!passed(before) && now < end);
+
+  if (!passed(before)) {
+    do {
+      std::uint32_t seen = before;
+      if (phase_.compare_exchange_strong(seen, before | sleepers, std::memory_order_acq_rel) ||
+          seen == (before | sleepers))
+        futex(phase_, FUTEX_WAIT_PRIVATE, before | sleepers);
+    } while (!passed(before));
+    now = Clock::now();
+  }
+  return std::chrono::duration<double>(now - start).count();
+}
+
+void Barrier::wake() { futex(phase_, FUTEX_WAKE_PRIVATE, INT_MAX); }
+
+TeamRecord& TeamRecord::of_this_thread() {
+  thread_local TeamRecord record;
+  return record;
+}
+
+bool TeamRecord::judge(int parts) {
+  const double lost = lost_ + waited_;
+  if (lost * parts <= (spent_ + seconds_in_region()) * (parts - 1)) return false;
+  alone_ = true;
+  alone_until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                    std::chrono::duration<double>(alone_for * lost));
+  return true;
+}
+
+void TeamRecord::end_region(int parts) {
+  if (waited_ > 0 && !gives_up(parts)) {
+    lost_ += waited_;
+    spent_ += seconds_in_region();
+  } else {
+    lost_ = spent_ = 0;
+  }
+}
+
+}  // namespace cnc::detail
