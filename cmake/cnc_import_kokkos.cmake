@@ -1,4 +1,4 @@
-# Evens out what the packaged versions of Kokkos and Kokkos Kernels offer. Used by our own build and
+# Evens out what the packaged versions of Kokkos offer. Used by our own build and
 # by the installed package, so that both see the same targets.
 
 # Kokkos 3.4 as packaged by Debian computes an include directory that does not exist, which CMake
@@ -51,29 +51,4 @@ function(cnc_use_kokkos_compiler target)
       set_source_files_properties("${path}" TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE ${language})
     endif()
   endforeach()
-endfunction()
-
-# Older packages of Kokkos Kernels give variables, newer ones Kokkos::kokkoskernels. One name for both.
-function(cnc_import_kokkos_kernels)
-  if(TARGET cnc_kokkos_kernels)
-    return()
-  endif()
-  add_library(cnc_kokkos_kernels INTERFACE IMPORTED)
-  if(TARGET Kokkos::kokkoskernels)
-    target_link_libraries(cnc_kokkos_kernels INTERFACE Kokkos::kokkoskernels)
-  else()
-    target_link_libraries(cnc_kokkos_kernels INTERFACE ${KokkosKernels_LIBRARIES} Kokkos::kokkos)
-    target_include_directories(cnc_kokkos_kernels SYSTEM INTERFACE ${KokkosKernels_INCLUDE_DIRS})
-  endif()
-endfunction()
-
-# The packaged Kokkos Kernels 3.4 names BLAS and LAPACK by file, without depending on their packages.
-function(cnc_find_missing_link_files result)
-  set(missing "")
-  foreach(library IN LISTS ARGN)
-    if(IS_ABSOLUTE "${library}" AND NOT EXISTS "${library}")
-      list(APPEND missing "${library}")
-    endif()
-  endforeach()
-  set(${result} "${missing}" PARENT_SCOPE)
 endfunction()

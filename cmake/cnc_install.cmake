@@ -12,10 +12,6 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cnc" "${PROJECT_BINARY_DIR}/inc
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT cncTargets NAMESPACE cnc:: DESTINATION "${CNC_PACKAGE_DIR}")
 
-set(CNC_USES_KOKKOS_KERNELS OFF)
-if(TARGET cnc_kokkos_kernels)
-  set(CNC_USES_KOKKOS_KERNELS ON)
-endif()
 # A shared library has its private dependencies inside; only users of a static one must find them.
 set(CNC_IS_STATIC ON)
 if(BUILD_SHARED_LIBS)
@@ -23,14 +19,11 @@ if(BUILD_SHARED_LIBS)
 endif()
 # Where this build found Kokkos; a hint only, so that the package may move to another prefix. One
 # that was built along with us is installed along with us.
-set(CNC_KOKKOS_VERSION "")
 set(CNC_KOKKOS_HINT "")
-set(CNC_KOKKOS_KERNELS_HINT "")
 if(NOT CNC_KOKKOS_IS_FETCHED)
-  set(CNC_KOKKOS_VERSION "${Kokkos_VERSION}")
   set(CNC_KOKKOS_HINT "${Kokkos_DIR}")
-  set(CNC_KOKKOS_KERNELS_HINT "${KokkosKernels_DIR}")
 endif()
+set(CNC_KOKKOS_VERSION "${Kokkos_VERSION}")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/cncConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/cmake/cncConfig.cmake" INSTALL_DESTINATION "${CNC_PACKAGE_DIR}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/cncConfigVersion.cmake"

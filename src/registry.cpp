@@ -10,24 +10,22 @@
 #ifdef CNC_HAVE_HIP
 #include <hip/hip.hpp>
 #endif
-#ifdef CNC_HAVE_CUSPARSE
-#include <vendor/cusparse.hpp>
-#endif
-#ifdef CNC_HAVE_KOKKOS_KERNELS
-#include <vendor/kokkos_kernels.hpp>
-#endif
-#ifdef CNC_HAVE_ROCSPARSE
-#include <vendor/rocsparse.hpp>
-#endif
 
+#include <atomic>
+#include <deque>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cnc {
+namespace {
 
-/// The only list of backends. Order of preference for `auto`; yardsticks, then variants, last.
-std::span<const Backend* const> backends() {
-  static const Backend* const list[] = {
+using List = std::vector<const Backend*>;
+
+/// The only list of the library's backends. Order of preference for `auto`; variants last.
+List own_backends() {
+  return {
       &openmp_backend(),
 #ifdef CNC_HAVE_CUDA
       &cuda_backend,
@@ -40,19 +38,6 @@ std::span<const Backend* const> backends() {
 #endif
       &kokkos_backend,
       &reference_backend,
-#ifdef CNC_HAVE_KOKKOS_KERNELS
-      &kokkos_kernels_backend,
-#endif
-#ifdef CNC_HAVE_CUSPARSE
-      &cusparse_backend,
-      &cusparse_alg2_backend,
-      &cusparse_sell_backend,
-      &cusparse_bsr_backend,
-#endif
-#ifdef CNC_HAVE_ROCSPARSE
-      &rocsparse_backend,
-      &rocsparse_stream_backend,
-#endif
 #ifdef CNC_HAVE_CUDA
       &cuda_row_per_block_backend,
       &cuda_row_per_warp_backend,
@@ -69,66 +54,54 @@ std::span<const Backend* const> backends() {
 #endif
       &openmp_portable_backend,
   };
-  return list;
 }
 
-namespace {
+/// Lists are only ever followed by longer ones and stay as they are, so a span of one remains valid.
+struct Registry {
+  std::mutex turn;
+  std::deque<List> lists = {own_backends()};
+  std::atomic<const List*> latest = &lists.front();
+};
 
-[[maybe_unused]] constexpr const char* without_cuda =
-    "not built: configure with CNC_ENABLE_CUDA=ON";
-[[maybe_unused]] constexpr const char* without_hip = "not built: configure with CNC_ENABLE_HIP=ON";
-[[maybe_unused]] constexpr const char* without_cusparse =
+/// Never destroyed: a solver with static storage may look backends up at the end of the program.
+Registry& registry() {
+  static Registry& only = *new Registry;
+  return only;
+}
+
+constexpr const char* without_cuda = "not built: configure with CNC_ENABLE_CUDA=ON";
+constexpr const char* without_hip = "not built: configure with CNC_ENABLE_HIP=ON";
+constexpr const char* without_cusparse =
     "not built: configure with CNC_ENABLE_CUDA=ON where cuSPARSE is installed";
-[[maybe_unused]] constexpr const char* without_rocsparse =
+constexpr const char* without_rocsparse =
     "not built: configure with CNC_ENABLE_HIP=ON where rocSPARSE is installed";
 
-}  // namespace
-
-/// The other side of every #ifdef above.
-std::span<const AbsentBackend> absent_backends() {
-  constexpr MemorySpace device = MemorySpace::device;
-  static const std::vector<AbsentBackend> list = {
-#ifndef CNC_HAVE_CUDA
-      {"cuda", "NVIDIA GPUs", device, without_cuda},
-#endif
-#ifndef CNC_HAVE_HIP
-      {"hip", "AMD GPUs", device, without_hip},
-#endif
-#ifndef CNC_HAVE_KOKKOS_KERNELS
-      {"kokkos-kernels", "CSR SpMV and BLAS-1 of the library, to compare with", MemorySpace::host,
-       "not built: configure where Kokkos Kernels is installed", true},
-#endif
-#ifndef CNC_HAVE_CUSPARSE
-      {"cusparse", "cuSPARSE, to compare with", device, without_cusparse, true},
-      {"cusparse-alg2", "its second algorithm", device, without_cusparse, true, true},
-      {"cusparse-sell", "its sliced ELL", device, without_cusparse, true, true},
-      {"cusparse-bsr", "its BSR", device, without_cusparse, true, true},
-#endif
-#ifndef CNC_HAVE_ROCSPARSE
-      {"rocsparse", "rocSPARSE, to compare with", device, without_rocsparse, true},
-      {"rocsparse-stream", "its stream algorithm", device, without_rocsparse, true, true},
-#endif
-#ifndef CNC_HAVE_CUDA
-      {"cuda-row-per-block", "one row mapping of cuda", device, without_cuda, false, true},
-      {"cuda-row-per-warp", "one row mapping of cuda", device, without_cuda, false, true},
-      {"cuda-balanced", "one row mapping of cuda", device, without_cuda, false, true},
-#endif
-#ifndef CNC_HAVE_HIP
-      {"hip-row-per-block", "one row mapping of hip", device, without_hip, false, true},
-      {"hip-row-per-wave", "one row mapping of hip", device, without_hip, false, true},
-      {"hip-balanced", "one row mapping of hip", device, without_hip, false, true},
-#endif
-#ifndef __x86_64__
-      {"openmp:avx512", "OpenMP threads, AVX-512", MemorySpace::host,
-       "not built: for x86-64 processors", false, true},
-      {"openmp:avx2", "OpenMP threads, AVX2 and FMA", MemorySpace::host,
-       "not built: for x86-64 processors", false, true},
-#endif
-  };
-  return list;
-}
-
-namespace {
+/// What a build, or a program that adds no yardsticks, can be without.
+constexpr AbsentBackend known_backends[] = {
+    {"cuda", "NVIDIA GPUs", MemorySpace::device, without_cuda},
+    {"hip", "AMD GPUs", MemorySpace::device, without_hip},
+    {"kokkos-kernels", "CSR SpMV and BLAS-1 of the library, to compare with", MemorySpace::host,
+     "not built: configure where Kokkos Kernels is installed", true},
+    {"cusparse", "cuSPARSE, to compare with", MemorySpace::device, without_cusparse, true},
+    {"cusparse-alg2", "its second algorithm", MemorySpace::device, without_cusparse, true, true},
+    {"cusparse-sell", "its sliced ELL", MemorySpace::device, without_cusparse, true, true},
+    {"cusparse-bsr", "its BSR", MemorySpace::device, without_cusparse, true, true},
+    {"rocsparse", "rocSPARSE, to compare with", MemorySpace::device, without_rocsparse, true},
+    {"rocsparse-stream", "its stream algorithm", MemorySpace::device, without_rocsparse, true,
+     true},
+    {"cuda-row-per-block", "one row mapping of cuda", MemorySpace::device, without_cuda, false,
+     true},
+    {"cuda-row-per-warp", "one row mapping of cuda", MemorySpace::device, without_cuda, false,
+     true},
+    {"cuda-balanced", "one row mapping of cuda", MemorySpace::device, without_cuda, false, true},
+    {"hip-row-per-block", "one row mapping of hip", MemorySpace::device, without_hip, false, true},
+    {"hip-row-per-wave", "one row mapping of hip", MemorySpace::device, without_hip, false, true},
+    {"hip-balanced", "one row mapping of hip", MemorySpace::device, without_hip, false, true},
+    {"openmp:avx512", "OpenMP threads, AVX-512", MemorySpace::host,
+     "not built: for x86-64 processors", false, true},
+    {"openmp:avx2", "OpenMP threads, AVX2 and FMA", MemorySpace::host,
+     "not built: for x86-64 processors", false, true},
+};
 
 const char* memory_text(MemorySpace memory) {
   return memory == MemorySpace::host ? "host" : "device";
@@ -158,9 +131,9 @@ const Backend* named_backend(std::string_view name, MemorySpace memory) {
   return found;
 }
 
-const AbsentBackend* absent_backend(std::string_view name) {
-  for (const AbsentBackend& absent : absent_backends())
-    if (name == absent.name) return &absent;
+const AbsentBackend* known_backend(std::string_view name) {
+  for (const AbsentBackend& known : known_backends)
+    if (name == known.name) return &known;
   return nullptr;
 }
 
@@ -171,6 +144,40 @@ std::string known_names() {
 }
 
 }  // namespace
+
+std::span<const Backend* const> backends() { return *registry().latest.load(); }
+
+std::vector<AbsentBackend> absent_backends() {
+  std::vector<AbsentBackend> absent;
+  for (const AbsentBackend& known : known_backends) {
+    bool here = false;
+    for (const Backend* backend : backends())
+      here = here ||
+             (std::string_view(backend->name) == known.name && backend->memory == known.memory);
+    if (!here) absent.push_back(known);
+  }
+  return absent;
+}
+
+void add_backends(std::span<const Backend* const> added) {
+  const std::lock_guard lock(registry().turn);
+  List list = registry().lists.back();
+  for (const Backend* backend : added) {
+    require(backend != nullptr && backend->availability != nullptr, "add_backends: not a backend");
+    require(*backend->name != '\0' && std::string_view(backend->name) != "auto",
+            "add_backends: a backend needs a name of its own");
+    bool known = false;
+    for (const Backend* other : list) {
+      known = known || other == backend;
+      if (other != backend && other->memory == backend->memory &&
+          std::string_view(other->name) == backend->name)
+        throw InvalidArgument("add_backends: there is a backend '" + std::string(backend->name) +
+                              "' for " + memory_text(backend->memory) + " memory already");
+    }
+    if (!known) list.push_back(backend);
+  }
+  registry().latest = &registry().lists.emplace_back(std::move(list));
+}
 
 Availability availability_of(const Backend& backend) {
   Availability availability = backend.availability();
@@ -185,7 +192,7 @@ const Backend& find_backend(std::string_view name, MemorySpace memory) {
   if (name == "auto") return preferred_backend(memory);
   const Backend* backend = named_backend(name, memory);
   const auto prefix = [&] { return "backend '" + std::string(name) + "' "; };
-  if (const AbsentBackend* absent = backend == nullptr ? absent_backend(name) : nullptr)
+  if (const AbsentBackend* absent = backend == nullptr ? known_backend(name) : nullptr)
     throw UnsupportedOperation(prefix() + "is " + absent->detail);
   if (backend == nullptr)
     throw InvalidArgument("unknown backend '" + std::string(name) + "'; known: " + known_names());

@@ -4,14 +4,16 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace cnc {
 
-/// Every backend of this build, in order of preference for `auto` (fastest first, yardsticks and
-/// variants last), usable here or not. The list itself is in src/registry.cpp.
+/// Every backend of this build, in order of preference for `auto` (fastest first, variants last), usable here
+/// or not, and behind them what add_backends was given. The list itself is in src/registry.cpp. A span stays valid;
+/// it does not see what is added later.
 std::span<const Backend* const> backends();
 
-/// A backend that CNC has and this build left out.
+/// A backend that CNC has and this program is without.
 struct AbsentBackend {
   const char* name;
   const char* description;
@@ -21,8 +23,15 @@ struct AbsentBackend {
   bool variant = false;
 };
 
-/// Every backend that this build left out; asking for one by name says so.
-std::span<const AbsentBackend> absent_backends();
+/// Every backend of CNC that backends() lacks; asking for one by name says so.
+std::vector<AbsentBackend> absent_backends();
+
+/// Lets backends of the caller's be found by name, for the rest of the program: its own kernel sets, or yardsticks.
+/// They must outlive every use. Adding one again does nothing. Safe beside other threads.
+///
+/// Errors   InvalidArgument (null, no availability function, or another backend has that name in that memory);
+///          nothing is then added.
+void add_backends(std::span<const Backend* const> added);
 
 /// Whether contexts with the backend can be made here: it runs on this machine, and this build's Kokkos
 /// reaches its memory. The detail says on what it runs, or why it cannot.

@@ -6,6 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <kokkos/kokkos.hpp>
+#include <vendor/yardsticks.hpp>
 
 #include <unistd.h>
 
@@ -133,6 +134,7 @@ int run_bench(int argc, char** argv, const Bench& bench) {
   }
   if (options.quick) make_quick(options);
   try {
+    add_backends(yardsticks());
     run(bench, options);
   } catch (const std::exception& e) {
     tell("");

@@ -3,8 +3,11 @@
 #include "commands.hpp"
 #include "streams.hpp"
 
+#include <cnc/backend.hpp>
 #include <cnc/problems.hpp>
 #include <cnc/version.hpp>
+
+#include <vendor/yardsticks.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -65,6 +68,7 @@ int parse_and_run(CLI::App& app, const Action& action, int argc, char** argv) {
 int run(int argc, char** argv) {
   secure_streams();
   try {
+    add_backends(yardsticks());
     CLI::App app("Solves sparse linear systems by preconditioned Krylov methods.", "cnc");
     Action action;
     add_solve(app, action);

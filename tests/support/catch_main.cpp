@@ -5,7 +5,10 @@
 #endif
 #include "support/catch.hpp"
 
+#include <cnc/backend.hpp>
+
 #include <Kokkos_Core.hpp>
+#include <vendor/yardsticks.hpp>
 
 namespace {
 
@@ -31,6 +34,7 @@ int main(int argc, char** argv) {
   if (const int usage_error = session.applyCommandLine(argc, argv); usage_error != 0) {
     return usage_error;
   }
+  cnc::add_backends(cnc::yardsticks());
   const Kokkos::ScopeGuard kokkos(quiet_kokkos());
   const int failures = session.run();
   if (failures == 0 && cnc::test::skipped_cases() > 0) {

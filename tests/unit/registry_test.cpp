@@ -94,6 +94,52 @@ TEST_CASE("a host backend is not found for device memory") {
   CHECK_THROWS_AS(find_backend("reference", MemorySpace::device), UnsupportedOperation);
 }
 
+/// A backend of the program's own, which nothing else may be given.
+Backend own_backend(const char* name, MemorySpace memory = MemorySpace::host) {
+  Backend backend;
+  backend.name = name;
+  backend.description = "of this test";
+  backend.memory = memory;
+  backend.yardstick = true;
+  backend.availability = [] { return Availability{true, "here"}; };
+  return backend;
+}
+
+TEST_CASE("a program adds backends of its own, behind the library's") {
+  static const Backend own = own_backend("registry-test");
+  const Backend* const added[] = {&own};
+  const auto before = backends();
+  const std::size_t count = before.size();
+  const Backend* const first = before.front();
+  CHECK_THROWS_AS(find_backend("registry-test"), InvalidArgument);
+  add_backends(added);
+  CHECK(&find_backend("registry-test") == &own);
+  CHECK(backends().size() == count + 1);
+  CHECK(backends().back() == &own);
+  CHECK(before.size() == count);  // what was looked at before is as it was
+  CHECK(before.front() == first);
+  add_backends(added);
+  CHECK(backends().size() == count + 1);
+  CHECK(&find_backend("auto") != &own);
+}
+
+TEST_CASE("a backend that cannot be told from another is not added, nor what came with it") {
+  static const Backend fresh = own_backend("registry-test-fresh");
+  static const Backend taken = own_backend("reference");
+  static const Backend other_twin = own_backend("registry-test-twin");
+  static const Backend twin = own_backend("registry-test-twin");
+  static const Backend empty;
+  const std::size_t count = backends().size();
+  for (const Backend* wrong : {&taken, &empty, static_cast<const Backend*>(nullptr)}) {
+    const Backend* const added[] = {&fresh, wrong};
+    CHECK_THROWS_AS(add_backends(added), InvalidArgument);
+  }
+  const Backend* const twins[] = {&other_twin, &twin};
+  CHECK_THROWS_AS(add_backends(twins), InvalidArgument);
+  CHECK(backends().size() == count);
+  CHECK_THROWS_AS(find_backend("registry-test-fresh"), InvalidArgument);
+}
+
 TEST_CASE("backends can be looked up from several threads at once") {
   std::vector<std::thread> threads;
   std::vector<const Backend*> found(8, nullptr);

@@ -1,0 +1,20 @@
+# What the installed package makes its clients find and link: Kokkos, OpenMP, zlib, and for a device its run-time
+# library; nothing else.
+file(READ "${PACKAGE}/cncTargets.cmake" text)
+if(NOT text MATCHES "INTERFACE_LINK_LIBRARIES \"([^\"]*)\"")
+  message(FATAL_ERROR "no link interface in ${PACKAGE}/cncTargets.cmake")
+endif()
+string(REGEX REPLACE "\\\\?[$]<LINK_ONLY:([^>]*)>" "\\1" libraries "${CMAKE_MATCH_1}")
+message(STATUS "clients link: ${libraries}")
+foreach(library IN LISTS libraries)
+  if(library AND NOT library MATCHES "^(Kokkos::kokkos|OpenMP::OpenMP_CXX|ZLIB::ZLIB|CUDA::cudart_static|.*/libamdhip64\\.so)$")
+    message(SEND_ERROR "clients must link ${library}")
+  endif()
+endforeach()
+
+file(STRINGS "${PACKAGE}/cncConfig.cmake" lines REGEX "find_dependency\\(")
+foreach(line IN LISTS lines)
+  if(NOT line MATCHES "find_dependency\\((Kokkos|OpenMP|ZLIB|CUDAToolkit)[ )]")
+    message(SEND_ERROR "clients must find: ${line}")
+  endif()
+endforeach()
