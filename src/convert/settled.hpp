@@ -5,9 +5,17 @@
 namespace cnc::detail {
 
 /// Set-up on a device starts after all that was enqueued there, on whatever stream, and has ended on
-/// return: for the scope of an object of this type.
+/// return: for the scope of an object of this type. An old error of the caller's is forgotten: Kokkos would take
+/// it for one of its own kernels' and end the process.
 struct Settled {
-  Settled() { Kokkos::fence(); }
+  Settled() {
+#if defined(KOKKOS_ENABLE_CUDA)
+    (void)cudaGetLastError();
+#elif defined(KOKKOS_ENABLE_HIP)
+    (void)hipGetLastError();
+#endif
+    Kokkos::fence();
+  }
   ~Settled() { Kokkos::fence(); }
   Settled(const Settled&) = delete;
   Settled& operator=(const Settled&) = delete;

@@ -102,13 +102,14 @@ class Drive {
   }
 
   SolveStatus run() {
-    report_.rhs_norm = true_residual_.rhs_norm();
+    const auto start = true_residual_.begin(work_.r);
+    report_.rhs_norm = start.rhs_norm;
     if (!std::isfinite(report_.rhs_norm))
       return end(SolveStatus::not_finite, "the right-hand side");
     if (report_.rhs_norm == 0) return zero_rhs();
     true_residual_.begin_scaling(report_.rhs_norm);
     scale_ = true_residual_.scale();
-    double residual = true_residual_(work_.r);
+    double residual = start.has_residual && scale_ == 1 ? start.residual : true_residual_(work_.r);
     report_.initial_residual = report_.recurrence_residual = residual;
     reference_ =
         options_.reference == ToleranceReference::rhs ? report_.rhs_norm * scale_ : residual;
@@ -320,7 +321,7 @@ class Drive {
   Engine<V, Exec> engine_;
   TrueResidual<V, Exec> true_residual_;
   Clock::time_point start_;
-  double scale_ = 1;                   ///< residuals, reference and tolerance are those of s b, s x
+  double scale_ = 1;   ///< residuals, reference and tolerance are those of s b, s x
   double lowest_ = 0;  ///< recurrence residual of iteration lowest_at_, halved since the one before
   index_t lowest_at_ = 0;
   bool accepted_ = false;

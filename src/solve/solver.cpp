@@ -2,6 +2,7 @@
 
 #include <cnc/blas1.hpp>
 
+#include "convert/settled.hpp"
 #include "solve/drive.hpp"
 #include "solve/prepare.hpp"
 
@@ -81,7 +82,7 @@ struct Solver<V, Exec>::State {
   template <class Steps>
   void prepare(const Steps& steps) {
     const InstanceScope scope(exec());
-    Kokkos::fence();
+    const detail::Settled settled;
     clear();
     copies = options.copy_matrix;
     change(steps);
@@ -274,7 +275,7 @@ void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& A) {
   require(s.prepared && s.pattern.row_offsets.extent(0) != 0,
           "Solver: update_values with CSR needs a prepare with CSR");
   const InstanceScope scope(s.exec());
-  Kokkos::fence();
+  const detail::Settled settled;
   require(detail::same_pattern(s.exec(), A, s.pattern),
           "Solver: update_values needs the pattern of prepare");
   s.change([&] {
@@ -294,7 +295,7 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& A) {
               block_size(A) == s.layout_block_size,
           "Solver: update_values needs the layout and pattern of prepare");
   const InstanceScope scope(s.exec());
-  Kokkos::fence();
+  const detail::Settled settled;
   const CsrMatrix<V, Space> csr = to_csr(A);
   s.change([&] {
     s.system.matrix = s.copies ? detail::cloned(A) : A;
@@ -312,6 +313,7 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
                                               const Vector<V, Space>& x) {
   State& s = *state_;
   require(s.prepared, "Solver: call prepare before solve");
+  const InstanceScope scope(s.exec());
   const auto n = static_cast<std::size_t>(s.system.rows);
   require(b.extent(0) == n && x.extent(0) == n, [&] {
     return "Solver: the matrix has " + std::to_string(n) + " rows, b has " +

@@ -213,6 +213,12 @@ TEST_CASE("an old error of the caller's is not taken for one of an operation") {
     CHECK_NOTHROW(ops.axpy(ctx.queue(), n, 2.0, x.data(), y.data()));
     CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);  // and it is still theirs
     ctx.fence();
+    // Set-up is kernels of Kokkos, which does take it for its own.
+    const OnDevice problem("poisson2d:30x20");
+    Solver<double, Device> solver(ctx);
+    REQUIRE(cudaMalloc(&nothing, std::size_t{1} << 50) == cudaErrorMemoryAllocation);
+    CHECK_NOTHROW(solver.prepare(problem.A));
+    CHECK(solver.solve(problem.b, problem.zeros()).converged());
   }
 }
 
