@@ -170,7 +170,7 @@ void parse_chunk(const MatrixMarketHeader& header, EntryChunk<T>& chunk) {
 
 template <class T>
 std::string describe_fault(const MatrixMarketHeader& header, const EntryChunk<T>& chunk) {
-  const std::string word = quoted(chunk.text.substr(chunk.fault_at));
+  const std::string word = in_quotes(chunk.text.substr(chunk.fault_at));
   const auto range = [](index_t n) { return " is out of range 1.." + std::to_string(n); };
   switch (chunk.fault) {
     case EntryFault::none: break;

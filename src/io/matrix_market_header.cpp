@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
 #include <vector>
 
 namespace cnc::detail {
@@ -46,7 +47,7 @@ Value choose(const TextReader& text, const char* what, const std::string& word,
     known += (known.empty() ? "" : ", ") + std::string(choice.first);
   }
   throw IoError(text.name(), text.line(),
-                std::string(what) + " " + quoted(word) + " is not supported (" + known + ")");
+                std::string(what) + " " + in_quotes(word) + " is not supported (" + known + ")");
 }
 
 void read_banner(TextReader& text, Header& header) {
@@ -65,7 +66,7 @@ void read_banner(TextReader& text, Header& header) {
     fail("the banner needs four words after %%MatrixMarket: object, layout, field, symmetry");
   }
   if (lower(word[1]) != "matrix") {
-    fail("object " + quoted(word[1]) + " is not supported (matrix)");
+    fail("object " + in_quotes(word[1]) + " is not supported (matrix)");
   }
   using Layouts = std::array<std::pair<const char*, Header::Layout>, 2>;
   using Fields = std::array<std::pair<const char*, Header::Field>, 3>;
@@ -110,17 +111,18 @@ offset_t read_size(const TextReader& text, const char* what, const std::string& 
   const char* end = word.data() + word.size();
   const auto [next, code] = std::from_chars(word.data(), end, value);
   if (code == std::errc::invalid_argument || next != end) {
-    throw IoError(text.name(), text.line(),
-                  "size line: " + std::string(what) + " = " + quoted(word) + " is not an integer");
+    throw IoError(
+        text.name(), text.line(),
+        "size line: " + std::string(what) + " = " + in_quotes(word) + " is not an integer");
   }
   if (value < 0) {
     throw IoError(text.name(), text.line(),
-                  "size line: " + std::string(what) + " = " + quoted(word) + " is negative");
+                  "size line: " + std::string(what) + " = " + in_quotes(word) + " is negative");
   }
   if (code == std::errc::result_out_of_range || value > largest_index) {
     throw IoError(
         text.name(), text.line(),
-        "size line: " + std::string(what) + " = " + quoted(word) + " is more than 2^31 - 1");
+        "size line: " + std::string(what) + " = " + in_quotes(word) + " is more than 2^31 - 1");
   }
   return value;
 }
@@ -166,7 +168,7 @@ bool is_banner(std::string_view line) {
   return line.size() >= banner.size() && lower(line.substr(0, banner.size())) == banner;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 40;
   const std::size_t end = std::min(text.find_first_of(" \t\r\n"), text.size());
   if (end == 0) {

@@ -17,6 +17,6 @@ MatrixMarketHeader read_header(TextReader& text);
 bool is_banner(std::string_view line);
 
 /// Offending text for a message: the start of it up to a blank, printable and short.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace cnc::detail

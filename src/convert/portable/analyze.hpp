@@ -54,7 +54,7 @@ detail::SymmetryFacts gather_symmetry(const BcsrOperand<T>& A, const Add& add) {
   constexpr int lanes = row_lanes<Exec>;
   detail::SymmetryFacts all;
   Kokkos::parallel_reduce(
-      "cnc::symmetry", Range<Exec>(0, static_cast<offset_t>(A.rows) * lanes),
+      "cnc::symmetry", range<Exec>(0, static_cast<offset_t>(A.rows) * lanes),
       KOKKOS_LAMBDA(const offset_t thread, detail::SymmetryFacts& facts) {
         const auto row = static_cast<index_t>(thread / lanes);
         for (offset_t k = A.row_offsets[row] + thread % lanes; k < A.row_offsets[row + 1];
