@@ -17,6 +17,9 @@ build_packages=(
   libcli11-dev nlohmann-json3-dev
   catch2 libeigen3-dev libboost-context-dev
 )
+# What the tests of the documentation need on top.
+# shellcheck disable=SC2034
+docs_packages=(doxygen)
 # What the sanitized part of the tests needs on top: clang, its sanitizers and its OpenMP library.
 # shellcheck disable=SC2034
 sanitizer_packages=(clang libclang-rt-14-dev libomp-dev)

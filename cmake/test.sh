@@ -42,7 +42,7 @@ run_tests() {
   skipped=$((skipped + left_out))
 }
 
-install_missing "${build_packages[@]}"
+install_missing "${build_packages[@]}" "${docs_packages[@]}"
 configure cpu
 build cpu
 run_tests cpu

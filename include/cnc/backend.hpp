@@ -15,12 +15,12 @@ std::span<const Backend* const> backends();
 
 /// A backend that CNC has and this program is without.
 struct AbsentBackend {
-  const char* name;
-  const char* description;
-  MemorySpace memory;
-  const char* detail;  ///< "not built: configure with CNC_ENABLE_CUDA=ON"
-  bool yardstick = false;
-  bool variant = false;
+  const char* name;         ///< as find_backend takes it
+  const char* description;  ///< one line for lists of backends
+  MemorySpace memory;       ///< where its operands would be
+  const char* detail;       ///< "not built: configure with CNC_ENABLE_CUDA=ON"
+  bool yardstick = false;   ///< as Backend::yardstick
+  bool variant = false;     ///< as Backend::variant
 };
 
 /// Every backend of CNC that backends() lacks; asking for one by name says so.

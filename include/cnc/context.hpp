@@ -122,12 +122,14 @@ class Context {
 
   /// Slots for results of reductions, in memory that host and backend both reach.
   static constexpr int result_slots = 4;
+  /// One of them.
   double* result_slot(int slot = 0) const { return results_.data() + slot; }
   /// Waits for everything enqueued; what is in the slots holds until something is written there again.
   const double* read_results() const {
     exec_.fence();
     return results_.data();
   }
+  /// The same for the first slot.
   double read_result() const { return read_results()[0]; }
 
  private:

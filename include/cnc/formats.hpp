@@ -22,9 +22,10 @@ struct FormatSpec {
 /// Where a square matrix is least symmetric: the entry that differs most from its mirror image, a missing
 /// entry counting as zero. The first such entry by rows; row -1 for a symmetric matrix.
 struct Asymmetry {
-  index_t row = -1, column = -1;
-  double value = 0;   ///< a(row, column)
-  double mirror = 0;  ///< a(column, row)
+  index_t row = -1;     ///< of the entry
+  index_t column = -1;  ///< of the entry
+  double value = 0;     ///< a(row, column)
+  double mirror = 0;    ///< a(column, row)
   /// |a(i,j) - a(j,i)| over the largest of |a(i,j)|, |a(j,i)| and sqrt(|a(i,i) a(j,j)|), which bounds both in
   /// a positive definite matrix. Infinite for a NaN.
   double relative = 0;

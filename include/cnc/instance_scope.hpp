@@ -32,6 +32,7 @@ Exec instance() {
 template <class Exec>
 class InstanceScope {
  public:
+  /// Opens it.
   explicit InstanceScope(const Exec& exec) : before_(detail::scoped_instance<Exec>()) {
     detail::scoped_instance<Exec>() = &exec;
   }

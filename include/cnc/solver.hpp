@@ -14,6 +14,7 @@
 
 namespace cnc {
 
+/// The recurrences of an iteration.
 enum class Method {
   pcg,                   ///< classic preconditioned CG (Hestenes & Stiefel 1952)
   pcg_single_reduction,  ///< Chronopoulos & Gear 1989: one reduction point per iteration
@@ -22,6 +23,7 @@ enum class Method {
 /// What a relative tolerance is relative to.
 enum class ToleranceReference { rhs, initial_residual };
 
+/// What prepare does to the order of rows: nothing, or reverse Cuthill-McKee. Results are in the caller's.
 enum class Reordering { none, rcm };
 
 /// How iterations are carried out: from the plainest to the most fused. What the backend lacks is refused
@@ -60,12 +62,13 @@ struct Iterate {
 
 /// What a callback sees. `residual` is the recurrence's 2-norm.
 struct Progress {
-  index_t iteration = 0;
-  double residual = 0;
-  double relative_residual = 0;  ///< residual / reference norm
-  double seconds = 0;
+  index_t iteration = 0;               ///< how many are done
+  double residual = 0;                 ///< 2-norm of the recurrence's r
+  double relative_residual = 0;        ///< residual / reference norm
+  double seconds = 0;                  ///< since solve began
   detail::Iterate* iterate = nullptr;  ///< what stands behind x() and r()
 
+  /// @{
   /// The iterate and its residual b - A x as the recurrence has it, in the caller's order of rows, in the
   /// memory of the solver. Valid until the callback returns; nothing is copied unless the solver reorders.
   ///
@@ -81,6 +84,7 @@ struct Progress {
     check<V, Space>();
     return wrap<Space>(static_cast<const V*>(iterate->r()), iterate->rows);
   }
+  /// @}
 
  private:
   template <class V, class Space>
@@ -94,30 +98,32 @@ struct Progress {
 
 /// What a callback wants next. A bool converts: true goes on, false stops.
 struct CallbackAction {
+  /// The three answers.
   enum Value {
-    proceed,
-    stop,    ///< ends as `stopped`, with the best x found
-    accept,  ///< ends as `converged`, with the x of this iteration, whatever its residual
+    proceed,  ///< goes on
+    stop,     ///< ends as `stopped`, with the best x found
+    accept,   ///< ends as `converged`, with the x of this iteration, whatever its residual
   };
-  Value value;
-  CallbackAction(Value v) : value(v) {}
-  CallbackAction(bool go_on) : value(go_on ? proceed : stop) {}
+  Value value;                                                   ///< the answer
+  CallbackAction(Value v) : value(v) {}                          ///< one of the three
+  CallbackAction(bool go_on) : value(go_on ? proceed : stop) {}  ///< proceed or stop
 };
 
+/// What to solve with, and when to stop.
 struct SolveOptions {
-  Method method = Method::pcg;
-  SolveForm form = SolveForm::automatic;
-  PreconditionerKind preconditioner = PreconditionerKind::jacobi;
+  Method method = Method::pcg;            ///< the recurrences
+  SolveForm form = SolveForm::automatic;  ///< how iterations are carried out
+  PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
   int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout
   FormatSpec format = {};             ///< layout to build in prepare; "auto" chooses
-  StoragePrecision storage = StoragePrecision::as_vectors;
-  Reordering reordering = Reordering::none;
+  StoragePrecision storage = StoragePrecision::as_vectors;  ///< of the matrix
+  Reordering reordering = Reordering::none;                 ///< of the rows
 
   double rtol = 1e-8;  ///< converged when the true residual <= max(rtol * reference, atol)
-  double atol = 0;
-  ToleranceReference reference = ToleranceReference::rhs;
-  index_t max_iterations = 10000;
-  double max_seconds = std::numeric_limits<double>::infinity();
+  double atol = 0;     ///< absolute, in the units of b
+  ToleranceReference reference = ToleranceReference::rhs;        ///< what rtol is relative to
+  index_t max_iterations = 10000;                                ///< the iteration limit
+  double max_seconds = std::numeric_limits<double>::infinity();  ///< the time limit
   double divergence = 1e8;  ///< diverged when residual > divergence * initial residual
 
   /// PCG needs a symmetric matrix. One that is found not to be, beyond rounding, ends as `stagnated` once
@@ -126,7 +132,7 @@ struct SolveOptions {
   /// true: prepare and update_values copy the matrix, and the caller's arrays are not read after them.
   bool copy_matrix = false;
 
-  bool record_history = true;
+  bool record_history = true;  ///< SolveReport::history is filled
   /// Called while the iteration runs, if set; returns true, false or a CallbackAction.
   std::function<CallbackAction(const Progress&)> callback = {};
   /// Iterations between calls. 0: whenever the host looks anyway, which is after 256 iterations at most and
@@ -134,6 +140,7 @@ struct SolveOptions {
   index_t callback_interval = 0;
 };
 
+/// How a solve ended.
 enum class SolveStatus {
   converged,              ///< the true residual meets the tolerance, or the callback accepted x
   max_iterations,         ///< the iteration limit came first
@@ -151,20 +158,21 @@ const char* to_string(SolveStatus status);
 
 /// The receipt of a solve. A norm that was not computed is NaN.
 struct SolveReport {
+  /// NaN.
   static constexpr double not_computed = std::numeric_limits<double>::quiet_NaN();
 
-  SolveStatus status = SolveStatus::max_iterations;
-  std::string detail;  ///< when there is something to say: which row, which limit
-  index_t iterations = 0;
-  double rhs_norm = not_computed;
+  SolveStatus status = SolveStatus::max_iterations;  ///< how it ended
+  std::string detail;              ///< when there is something to say: which row, which limit
+  index_t iterations = 0;          ///< all of them, restarts included
+  double rhs_norm = not_computed;  ///< ||b||
   double initial_residual = not_computed;     ///< ||b - A x0||
   double recurrence_residual = not_computed;  ///< what the iteration believed at exit
   /// ||b - A x|| computed at exit with the matrix given, accumulated in double.
   double true_residual = not_computed;
   double relative_residual = not_computed;  ///< true_residual / reference norm (0 when both are 0)
   double tolerance = not_computed;          ///< the absolute residual asked for
-  index_t restarts = 0;  ///< times the recurrence was replaced by the true residual
-  double seconds = 0;
+  index_t restarts = 0;        ///< times the recurrence was replaced by the true residual
+  double seconds = 0;          ///< of the whole solve
   double bytes = 0;            ///< compulsory bytes moved by the iterations (cnc/contract/cost.hpp)
   double flops = 0;            ///< useful flops of the iterations
   offset_t backend_calls = 0;  ///< operations enqueued; in runs on a device: kernels launched
@@ -176,7 +184,9 @@ struct SolveReport {
   std::string form;
   std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is the initial residual
 
+  /// Whether the status is `converged`.
   bool converged() const { return status == SolveStatus::converged; }
+  /// Compulsory bytes of the iterations over the time of the solve.
   double gigabytes_per_second() const { return seconds > 0 ? bytes / seconds * 1e-9 : 0; }
 };
 
@@ -200,13 +210,15 @@ struct SolveReport {
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class Solver {
  public:
-  using Space = typename Exec::memory_space;
+  using Space = typename Exec::memory_space;  ///< of matrix and vectors
 
   /// Keeps a reference to the context, which must outlive the solver.
   /// Errors   InvalidArgument (options out of range; f32 storage under float vectors).
   explicit Solver(Context<Exec>& ctx, SolveOptions options = {});
   ~Solver();
+  /// Moves everything that was prepared.
   Solver(Solver&&) noexcept;
+  /// The same.
   Solver& operator=(Solver&&) noexcept;
 
   /// Analyses the pattern, reorders, chooses and builds the layout, sets up the preconditioner and
@@ -243,7 +255,7 @@ class Solver {
         detail::as_vector<V, Exec>(x, "Solver: x must be contiguous, not a strided view"));
   }
 
-  const SolveOptions& options() const;
+  const SolveOptions& options() const;  ///< those of the next solve
   /// Limits and tolerances may change between solves; format, storage, reordering and preconditioner
   /// take effect at the next prepare.
   void set_options(SolveOptions options);

@@ -101,13 +101,31 @@ function(cnc_check_build_commands root where text result)
   set(${result} "${errors}" PARENT_SCOPE)
 endfunction()
 
+# cnc_check_links(FILE RESULT): RESULT names the links to files that are not there.
+function(cnc_check_links page result)
+  set(errors "")
+  file(READ "${page}" text)
+  cmake_path(GET page PARENT_PATH directory)
+  string(REPLACE "](" "@(" text "${text}")  # a list does not split inside brackets
+  string(REGEX MATCHALL "@\\([^]) ;[\n]+\\)" links "${text}")
+  foreach(link IN LISTS links)
+    string(REGEX REPLACE "^@\\(|(#.*)?\\)$" "" target "${link}")
+    if(NOT target MATCHES "^[a-z]+:" AND NOT EXISTS "${directory}/${target}")
+      string(APPEND errors "${page}: there is no '${target}'\n")
+    endif()
+  endforeach()
+  set(${result} "${errors}" PARENT_SCOPE)
+endfunction()
+
 # cmake -DROOT=<source directory> "-DPAGES=a.md;b.md" -P blocks.cmake: fails, and says why, unless every block
-# declares its kind and every "sh build" holds.
+# declares its kind, every "sh build" holds and every link to a file leads there.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   set(all_errors "")
   foreach(page IN LISTS PAGES)
     cnc_read_blocks("${page}" block)
     string(APPEND all_errors "${block_errors}")
+    cnc_check_links("${page}" errors)
+    string(APPEND all_errors "${errors}")
     set(i 0)
     while(i LESS block_count)
       if(block_${i}_kind STREQUAL "sh build")
