@@ -37,8 +37,14 @@ int complain(std::string reason) {
   return exit_bad_input;
 }
 
-/// CLI11 only says that a subcommand is missing; a misspelt one deserves its name.
+/// CLI11 only says that a subcommand is missing; a misspelt one deserves its name. What a subcommand
+/// does not expect it names in reverse order.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    std::string text = "not expected:";
+    for (const std::string& word : app.remaining(true)) text += " " + word;
+    return text;
+  }
   const std::vector<std::string> extra = app.remaining();
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr || extra.empty() ||
       !app.get_subcommands().empty())

@@ -30,6 +30,8 @@ CompareRequest request_from(const CompareArguments& arguments) {
       throw InvalidArgument("--formats: 'auto' is no format to compare (known: " + known_formats() +
                             ")");
   }
+  if (request.backends.empty() && request.memory != "all")
+    (void)find_backend("auto", memory_of_backend("auto", request.memory));
   for (const std::string& name : request.backends)
     (void)find_backend(name, memory_of_backend(name, request.memory));
   return request;

@@ -98,7 +98,7 @@ void print_repeats(std::ostream& out, const SolveOutcome& outcome) {
                   print("%d: ", r.later.repeats) +
                       one_solve_text(r.later.median, spread_text(r.later), outcome));
   if (!r.iteration.measured())
-    out << labelled("", "an iteration alone was not measured: too few iterations");
+    out << labelled("", "an iteration alone was not measured");
   else if (!r.iteration.resolved())
     out << labelled("", "an iteration alone: below noise");
   else
@@ -110,7 +110,8 @@ void print_repeats(std::ostream& out, const SolveOutcome& outcome) {
                                         ? " = " + product_count(seconds / r.product.median)
                                         : std::string());
   };
-  std::string text = products(outcome.prepare_seconds) + ", again in " + products(r.prepare.median);
+  std::string text = products(outcome.prepare_seconds);
+  if (r.prepare.measured()) text += ", again in " + products(r.prepare.median);
   if (r.product.resolved())
     text += "; a product y = A x: " + seconds_text(r.product.median) + spread_text(r.product);
   out << labelled("Prepare", text);

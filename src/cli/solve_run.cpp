@@ -2,16 +2,15 @@
 
 #include "clock.hpp"
 #include "interrupt.hpp"
-#include "iteration_timing.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
+#include "solve_repeats.hpp"
 #include "text.hpp"
 
 #include <cnc/convert.hpp>
 #include <cnc/copy.hpp>
 #include <cnc/io.hpp>
 #include <cnc/model.hpp>
-#include <cnc/spmv.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -124,50 +123,6 @@ void write_solution(const std::string& path, const Vector<V>& x) {
     write_vector(path, Vector<const V>(x));
 }
 
-/// The product that an iteration takes, in the layout and storage that the solver chose.
-template <class V, class Exec, class Space = typename Exec::memory_space>
-Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrMatrix<V>& given,
-                    const SolveOutcome& outcome, const SolveOptions& options) {
-  const auto n = static_cast<std::size_t>(A.rows);
-  const Vector<V, Space> x = zeroed<V, Space>("x", n), y = zeroed<V, Space>("y", n);
-  const auto time = [&](const auto& matrix) -> Timing {
-    const auto product = [&] { spmv(ctx, V(1), matrix, x, V(0), y); };
-    try {
-      return time_calls({}, 1e-3, product, [&] { ctx.fence(); });
-    } catch (const UnsupportedOperation&) {
-      return {};
-    }
-  };
-  const FormatSpec format = parse_format(outcome.report.format);
-  if constexpr (std::is_same_v<V, double>)
-    if (options.storage == StoragePrecision::f32)
-      return time(build_format(copy_to<Space>(convert_values<float>(given)), format));
-  return time(build_format(A, format));
-}
-
-/// The solves after the first, and one iteration alone. Ends early on an interrupt.
-template <class V, class Exec, class Space = typename Exec::memory_space, class Reset>
-void measure_repeats(Solver<V, Exec>& solver, const Vector<const V, Space>& b,
-                     const Vector<V, Space>& x, const Reset& reset, const SolveRequest& request,
-                     SolveOutcome& outcome) {
-  Repeats& repeats = outcome.repeats;
-  const index_t iterations = outcome.report.iterations;
-  std::vector<double> later;
-  int different = 0;
-  while (static_cast<int>(later.size()) + 1 < request.repeat && !Interrupt::requested()) {
-    const TimedSolve solve = time_solve(solver, b, x, reset);
-    different += solve.iterations != iterations;
-    later.push_back(solve.seconds);
-  }
-  repeats.solves = static_cast<int>(later.size()) + 1;
-  repeats.later = summarize(std::move(later));
-  if (different > 0)
-    repeats.notes.push_back(print("%d of them took another number of iterations", different));
-  if (iterations >= 4 && !Interrupt::requested())
-    repeats.iteration = time_iteration(solver, iterations / 4, iterations, b, x, reset,
-                                       {std::min(request.repeat, 20), 0.1});
-}
-
 template <class V, class Exec>
 SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest request) {
   using Space = typename Exec::memory_space;
@@ -210,15 +165,7 @@ SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest re
   if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
   if (request.repeat > 1) {
     line.show("  repeating ...");
-    const auto reset = [&] { Kokkos::deep_copy(solution, start_vector); };
-    measure_repeats(solver, rhs, solution, reset, request, outcome);
-    outcome.repeats.prepare = collect({std::min(request.repeat - 1, 5), 0}, [&] {
-      const double again = now();
-      solver.prepare(matrix);
-      ctx.fence();
-      return now() - again;
-    });
-    outcome.repeats.product = time_product(ctx, matrix, A, outcome, request.options);
+    measure_repeats(ctx, solver, matrix, A, rhs, solution, start_vector, request, outcome);
     line.clear();
   }
   if (request.measure_bandwidth) outcome.bandwidth = bandwidth_for(ctx, outcome.report);

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "interrupt.hpp"
+#include "iteration_timing.hpp"
+#include "solve_run.hpp"
+#include "text.hpp"
+
+#include <cnc/convert.hpp>
+#include <cnc/copy.hpp>
+#include <cnc/spmv.hpp>
+
+#include <algorithm>
+
+namespace cnc::cli {
+
+/// The product that an iteration takes, in the layout and storage that the solver chose.
+template <class V, class Exec, class Space = typename Exec::memory_space>
+Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrMatrix<V>& on_host,
+                    const SolveOutcome& outcome, const SolveOptions& options) {
+  const auto n = static_cast<std::size_t>(A.rows);
+  const Vector<V, Space> x = zeroed<V, Space>("x", n), y = zeroed<V, Space>("y", n);
+  const auto time = [&](const auto& matrix) -> Timing {
+    const auto product = [&] { spmv(ctx, V(1), matrix, x, V(0), y); };
+    try {
+      return time_calls({}, 1e-3, product, [&] { ctx.fence(); });
+    } catch (const UnsupportedOperation&) {
+      return {};
+    }
+  };
+  const FormatSpec format = parse_format(outcome.report.format);
+  if constexpr (std::is_same_v<V, double>)
+    if (options.storage == StoragePrecision::f32)
+      return time(build_format(copy_to<Space>(convert_values<float>(on_host)), format));
+  return time(build_format(A, format));
+}
+
+/// The solves after the first, one iteration alone, later calls of prepare, and a product. An interrupt
+/// leaves out what is not measured yet. Leaves x and the solver as the last of them does.
+template <class V, class Exec, class Space = typename Exec::memory_space>
+void measure_repeats(Context<Exec>& ctx, Solver<V, Exec>& solver, const CsrMatrix<V, Space>& A,
+                     const CsrMatrix<V>& on_host, const Vector<const V, Space>& b,
+                     const Vector<V, Space>& x, const Vector<V, Space>& x0,
+                     const SolveRequest& request, SolveOutcome& outcome) {
+  Repeats& repeats = outcome.repeats;
+  const index_t iterations = outcome.report.iterations;
+  const auto reset = [&] { Kokkos::deep_copy(x, x0); };
+  std::vector<double> later;
+  int different = 0;
+  while (static_cast<int>(later.size()) + 1 < request.repeat) {
+    const TimedSolve solve = time_solve(solver, b, x, reset);
+    if (Interrupt::requested()) break;  // this one was cut short
+    different += solve.iterations != iterations;
+    later.push_back(solve.seconds);
+  }
+  repeats.solves = static_cast<int>(later.size()) + 1;
+  repeats.later = summarize(std::move(later));
+  if (different > 0)
+    repeats.notes.push_back(print("%d of them took another number of iterations", different));
+  if (Interrupt::requested()) return;
+  if (iterations >= 4)
+    repeats.iteration = time_iteration(solver, iterations / 4, iterations, b, x, reset,
+                                       {std::min(request.repeat, 20), 0.1});
+  repeats.product = time_product(ctx, A, on_host, outcome, request.options);
+  repeats.prepare = collect({std::min(request.repeat - 1, 5), 0}, [&] {
+    const double start = now();
+    solver.prepare(A);
+    ctx.fence();
+    return now() - start;
+  });
+}
+
+}  // namespace cnc::cli
