@@ -122,6 +122,7 @@ struct PcgRunner {
   }
 
   void wait_for_end() {
+    if (run.behind != nullptr) run.behind(run.behind_context);
     synchronize(queue);
     ++run.synchronisations;
   }

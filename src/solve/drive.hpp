@@ -36,7 +36,9 @@ class Drive {
         report_(report),
         form_(choose_form(system, options.method, options.form)),
         engine_(system, work, x, form_, tally_),
-        true_residual_(system, work, b, x, tally_) {}
+        true_residual_(system, work, b, x, tally_) {
+    if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
+  }
 
   void solve() {
     const auto start = Clock::now();
@@ -102,14 +104,20 @@ class Drive {
   }
 
   SolveStatus run() {
-    const auto start = true_residual_.begin(work_.r);
+    const auto start = true_residual_.begin(work_.r, [&] {
+      if (!engine_.unseen()) return;
+      engine_.start_ahead();
+      copy(x_, work_.best);
+    });
     report_.rhs_norm = start.rhs_norm;
     if (!std::isfinite(report_.rhs_norm))
       return end(SolveStatus::not_finite, "the right-hand side");
     if (report_.rhs_norm == 0) return zero_rhs();
     true_residual_.begin_scaling(report_.rhs_norm);
     scale_ = true_residual_.scale();
-    double residual = start.has_residual && scale_ == 1 ? start.residual : true_residual_(work_.r);
+    const bool ahead = start.has_residual && scale_ == 1;
+    double residual = ahead ? start.residual : true_residual_(work_.r);
+    if (!ahead) engine_.forget_start();
     report_.initial_residual = report_.recurrence_residual = residual;
     reference_ =
         options_.reference == ToleranceReference::rhs ? report_.rhs_norm * scale_ : residual;
@@ -120,10 +128,11 @@ class Drive {
     if (residual <= report_.tolerance) return SolveStatus::converged;
     if (!setup_.ok() && !system_.custom_preconditioner) return preconditioner_failure();
 
+    if (ahead && engine_.unseen()) best_ = residual;  // its x is there
     for (;;) {
       keep_best(residual);
       const SolveStatus ended = recurrence(residual);
-      const double now = true_residual_(work_.r);
+      const double now = residual_at_end();
       record(now);
       if (now <= report_.tolerance) return SolveStatus::converged;
       if (accepted_) return explain(SolveStatus::converged, "accepted by the callback");
@@ -133,8 +142,21 @@ class Drive {
                             "the true residual no longer follows the recurrence: the attainable "
                             "accuracy of this precision is reached");
       residual = now;
+      if (residual_is_behind_) copy(work_.q, work_.r);
       ++report_.restarts;
     }
+  }
+
+  /// A run that the host does not see ends with the true residual of where it came to, in q, which is free between
+  /// iterations: one wait serves both.
+  static void enqueue_residual_behind(void* self) {
+    Drive& drive = *static_cast<Drive*>(self);
+    drive.true_residual_.enqueue(drive.work_.q, slot_behind);
+    drive.residual_is_behind_ = true;
+  }
+  double residual_at_end() {
+    return residual_is_behind_ ? true_residual_.norm_of(work_.q, slot_behind)
+                               : true_residual_(work_.r);
   }
 
   /// x = 0 is exact, and no relative tolerance could be met otherwise. It takes the place of the guess before
@@ -178,6 +200,7 @@ class Drive {
   /// Runs the recurrence from the residual in r; `converged` means that it believes so.
   SolveStatus recurrence(double residual) {
     engine_.start(residual);
+    residual_is_behind_ = false;
     // Having missed the tolerance by a rounding once, the recurrence aims lower.
     double target = report_.tolerance * (report_.restarts > 0 ? least_gain : 1.0);
     target = std::max(target, residual * (system_.narrow ? narrow_reduction : least_reduction));
@@ -245,7 +268,7 @@ class Drive {
     if (!(report_.recurrence_residual < snapshot_gain * best_)) return;
     if (engine_.iterations() < next_snapshot_) return;
     next_snapshot_ = engine_.iterations() + snapshot_interval;
-    keep_best(true_residual_(work_.q));  // q is free between iterations
+    keep_best(residual_is_behind_ ? residual_at_end() : true_residual_(work_.q));  // q is free
   }
 
   void keep_best(double residual) {
@@ -321,7 +344,9 @@ class Drive {
   Engine<V, Exec> engine_;
   TrueResidual<V, Exec> true_residual_;
   Clock::time_point start_;
-  double scale_ = 1;   ///< residuals, reference and tolerance are those of s b, s x
+  static constexpr int slot_behind = 2;
+  bool residual_is_behind_ = false;  ///< q and the slot hold the true residual of x
+  double scale_ = 1;                 ///< residuals, reference and tolerance are those of s b, s x
   double lowest_ = 0;  ///< recurrence residual of iteration lowest_at_, halved since the one before
   index_t lowest_at_ = 0;
   bool accepted_ = false;

@@ -25,9 +25,33 @@ class Engine {
          Form form, Tally& tally)
       : system_(system), work_(work), x_(x), form_(form), tally_(tally) {}
 
+  /// Whether runs go on without the host, which then sees scalars only at their end.
+  bool unseen() const { return form_.level == Level::run && !is_host_space<Space>; }
+
+  /// Runs enqueue behind(context) before the host waits for them. For unseen ones.
+  void set_behind(void (*behind)(void*), void* context) {
+    behind_ = behind;
+    behind_context_ = context;
+  }
+
+  /// For unseen runs: the part of `start` that needs no norm.
+  void start_ahead() {
+    ops().pcg_start(queue(), rows(), preconditioner(), vectors(), work_.scalars.data());
+    ++tally_.backend_calls;
+    started_ahead_ = true;
+  }
+
+  void forget_start() { started_ahead_ = false; }
+
   /// Begins a recurrence from the residual in r, whose norm is `residual`.
   void start(double residual) {
-    if (plain()) {
+    if (unseen()) {
+      if (!started_ahead_) start_ahead();
+      started_ahead_ = false;
+      // All that the host needs to know before the run, and it costs no waiting.
+      scalars() = PcgScalars();
+      scalars().rr = residual * residual;
+    } else if (plain()) {
       system_.precondition(work_.r, work_.z);
       PcgScalars fresh;
       fresh.rz = dot(work_.r, work_.z);
@@ -36,14 +60,7 @@ class Engine {
       tally_.backend_calls += 1;
     } else {
       ops().pcg_start(queue(), rows(), preconditioner(), vectors(), work_.scalars.data());
-      ++tally_.backend_calls;
-      if (form_.level == Level::run && !is_host_space<Space>) {
-        // The run looks for itself; all that the host needs before is this, and it costs no waiting.
-        scalars() = PcgScalars();
-        scalars().rr = residual * residual;
-      } else {
-        see();
-      }
+      count_and_see();
     }
   }
 
@@ -158,6 +175,8 @@ class Engine {
     run.rr_target = rr_target_;
     run.history = rr_history_ != nullptr ? work_.rr_history.data() : nullptr;
     run.plan = work_.plan.get();
+    run.behind = behind_;
+    run.behind_context = behind_context_;
     system_.with_operand([&](const auto& A) {
       system_.ctx->template matrices<V>(A).pcg_run(queue(), A, preconditioner(), vectors(),
                                                    work_.scalars.data(), &run);
@@ -175,9 +194,6 @@ class Engine {
   /// One backend call, after which the host looks at the scalars.
   void count_and_see() {
     ++tally_.backend_calls;
-    see();
-  }
-  void see() {
     ++tally_.host_synchronisations;
     Kokkos::deep_copy(system_.ctx->execution_space_instance(), work_.host_scalars, work_.scalars);
     system_.ctx->fence();
@@ -215,6 +231,9 @@ class Engine {
   Form form_;
   Tally& tally_;
   PcgForm used_ = PcgForm::automatic;
+  void (*behind_)(void*) = nullptr;
+  void* behind_context_ = nullptr;
+  bool started_ahead_ = false;
   index_t iterations_ = 0;
   index_t left_ = 0;
   double rr_target_ = 0;

@@ -41,31 +41,44 @@ class TrueResidual {
 
   /// r := s b - A x with the matrix given; its norm.
   double operator()(const Vector<V, Space>& r) {
+    enqueue(r, 0);
+    wait();
+    return norm_of(r, 0);
+  }
+
+  /// The same in two parts: r and its norm are there once all that was enqueued is done.
+  void enqueue(const Vector<V, Space>& r, int slot) {
     if constexpr (std::is_same_v<V, float>) {
-      if (work_.wide_x.extent(0) != 0) return in_double(r);
+      if (work_.wide_x.extent(0) != 0) return enqueue_in_double(r, slot);
     }
     system_.apply_exactly(x_, r);
     system_.vector_ops().axpby(queue(), rows(), static_cast<V>(scale_), b_.data(), V(-1), r.data());
     tally_.backend_calls += 2;
-    return norm(r);
+    enqueue_norm(r, slot);
+  }
+  double norm_of(const Vector<V, Space>& r, int slot) {
+    const double plain = *system_.ctx->result_slot(slot);
+    return fits(plain) ? plain : norm(r);
   }
 
   /// The norm of b, and where the host would have to wait for it, what comes next as well: r := b - A x and its
-  /// norm, after one wait for both.
+  /// norm, after one wait for both; ahead() may enqueue more before it, at its own risk.
   struct Start {
     double rhs_norm = 0;
     bool has_residual = false;
     double residual = 0;
   };
-  Start begin(const Vector<V, Space>& r) {
+  template <class Ahead>
+  Start begin(const Vector<V, Space>& r, const Ahead& ahead) {
     if constexpr (is_host_space<Space>) {
       return {rhs_norm()};
     } else {
-      constexpr int slot = 1;  // the residual's is 0
-      enqueue_norm(b_, slot);
-      const double residual = (*this)(r);
-      const double plain = *system_.ctx->result_slot(slot);
-      if (fits(plain)) return {plain, true, residual};
+      enqueue_norm(b_, 1);
+      enqueue(r, 0);
+      ahead();
+      wait();
+      const double plain = *system_.ctx->result_slot(1);
+      if (fits(plain)) return {plain, true, norm_of(r, 0)};
       return {rhs_norm()};
     }
   }
@@ -137,20 +150,24 @@ class TrueResidual {
     ctx.template vectors<std::remove_const_t<W>>().nrm2(queue(), rows(), v.data(),
                                                         ctx.result_slot(slot));
   }
+  void wait() {
+    ++tally_.host_synchronisations;
+    (void)system_.ctx->read_results();
+  }
   template <class W>
   double sum_of_squares_root(const Vector<W, Space>& v) {
     enqueue_norm(v, 0);
-    ++tally_.host_synchronisations;
-    return system_.ctx->read_result();
+    wait();
+    return *system_.ctx->result_slot();
   }
 
   /// The residual of float vectors, accumulated in double.
-  double in_double(const Vector<V, Space>& r) {
+  void enqueue_in_double(const Vector<V, Space>& r, int slot) {
     on_each(*system_.ctx, rows(), Widen{x_.data(), work_.wide_x.data()});
     system_.apply_widened(work_.wide_x, work_.wide_r);
     on_each(*system_.ctx, rows(), SubtractFrom{scale_, b_.data(), work_.wide_r.data(), r.data()});
     tally_.backend_calls += 3;
-    return sum_of_squares_root(work_.wide_r);
+    enqueue_norm(work_.wide_r, slot);
   }
 
   const Queue& queue() const { return system_.ctx->queue(); }
