@@ -43,6 +43,12 @@ struct BcsrMatrix {
     check_extents();
   }
 
+  /// Arrays must be contiguous: a strided view does not compile.
+  template <class O, class C, class W>
+  requires(detail::may_be_strided<O> || detail::may_be_strided<C> || detail::may_be_strided<W>)
+      BcsrMatrix(index_t, index_t, int, const O&, const C&, const W&, offset_t = -1)
+  = delete;
+
   const char* format_name() const { return block_size == 1 ? "csr" : "bcsr"; }
   index_t block_rows() const { return ceil_div(rows, block_size); }
   index_t block_cols() const { return ceil_div(cols, block_size); }

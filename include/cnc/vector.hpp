@@ -99,6 +99,13 @@ inline index_t checked_extent(std::size_t n) {
   return static_cast<index_t>(n);
 }
 
+/// Whether the entries of a view may lie apart, by its type.
+template <class View>
+inline constexpr bool may_be_strided = false;
+template <class View>
+requires Kokkos::is_view<View>::value inline constexpr bool may_be_strided<View> =
+    std::is_same_v<typename View::array_layout, Kokkos::LayoutStride>;
+
 /// A caller's view as a vector over the same memory, for the time of a call. Kokkos itself would end the
 /// process where a strided view is turned into a vector.
 template <class T, class Exec, class View>

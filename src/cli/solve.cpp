@@ -190,6 +190,8 @@ void add_stopping_options(CLI::App& command, SolveArguments& a) {
   command.add_option("--max-seconds", options.max_seconds, "Time limit of the iteration")
       ->check(not_negative)
       ->type_name("X");
+  command.add_flag("--allow-nonsymmetric", options.allow_nonsymmetric,
+                   "Go on with a nonsymmetric matrix that gains nothing");
 }
 
 void add_file_options(CLI::App& command, SolveArguments& a) {

@@ -25,6 +25,7 @@ nlohmann::json options_json(const SolveRequest& request) {
       {"atol", options.atol},
       {"relative_to", options.reference == ToleranceReference::rhs ? "b" : "r0"},
       {"max_iterations", options.max_iterations},
+      {"allow_nonsymmetric", options.allow_nonsymmetric},
   };
   json["max_seconds"] =
       std::isfinite(options.max_seconds) ? nlohmann::json(options.max_seconds) : nlohmann::json();

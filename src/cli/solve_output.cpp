@@ -16,18 +16,17 @@ double reference_norm(const SolveReport& report) {
                                       : report.rhs_norm;
 }
 
-/// What the plot shows: the history relative to that norm, as the tolerance is.
-std::vector<double> relative_history(const SolveReport& report) {
+/// A norm of the report relative to that one; NaN where one of them was not computed.
+double relative(double norm, const SolveReport& report) {
   const double reference = reference_norm(report);
-  std::vector<double> history = report.history;
-  if (reference > 0)
-    for (double& residual : history) residual /= reference;
-  return history;
+  return reference == 0 ? norm : norm / reference;
 }
 
-double relative_tolerance(const SolveReport& report) {
-  const double reference = reference_norm(report);
-  return reference > 0 ? report.tolerance / reference : 0;
+/// What the plot shows: the history relative to that norm, as the tolerance is.
+std::vector<double> relative_history(const SolveReport& report) {
+  std::vector<double> history = report.history;
+  for (double& residual : history) residual = relative(residual, report);
+  return history;
 }
 
 std::string solver_text(const SolveRequest& request) {
@@ -49,10 +48,10 @@ std::string status_text(const SolveReport& report) {
 }
 
 std::string residual_text(const SolveReport& report) {
-  return print(
-      "%.3e true relative residual (recurrence %.3e; asked for %.3e)", report.relative_residual,
-      reference_norm(report) > 0 ? report.recurrence_residual / reference_norm(report) : 0.0,
-      relative_tolerance(report));
+  if (std::isnan(report.true_residual)) return "not computed";
+  return print("%.3e true relative residual (recurrence %.3e; asked for %.3e)",
+               report.relative_residual, relative(report.recurrence_residual, report),
+               relative(report.tolerance, report));
 }
 
 std::string iterations_text(const SolveReport& report) {
@@ -176,7 +175,7 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
   print_format(out, request, outcome);
   if (report.history.size() > 1) {
     out << '\n';
-    plot_residuals(out, relative_history(report), relative_tolerance(report));
+    plot_residuals(out, relative_history(report), relative(report.tolerance, report));
     out << '\n';
   }
   out << labelled("Status", status_text(report)) << labelled("Iterations", iterations_text(report))
@@ -191,11 +190,9 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
 }
 
 void write_history_csv(std::ostream& out, const SolveReport& report) {
-  const double reference = reference_norm(report);
   out << "iteration,residual,relative_residual\n";
   for (std::size_t k = 0; k < report.history.size(); ++k)
-    out << print("%zu,%.17g,%.17g\n", k, report.history[k],
-                 reference > 0 ? report.history[k] / reference : 0.0);
+    out << print("%zu,%.17g,%.17g\n", k, report.history[k], relative(report.history[k], report));
 }
 
 }  // namespace cnc::cli

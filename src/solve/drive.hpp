@@ -219,7 +219,9 @@ class Drive {
         return explain(SolveStatus::not_finite, "the recurrence residual overflowed");
       if (report_.recurrence_residual > limit) return SolveStatus::diverged;
       if (!report_progress()) return SolveStatus::stopped;
-      if (!gains()) return SolveStatus::stagnated;
+      if (!gains())
+        return explain(SolveStatus::stagnated,
+                       std::to_string(patience) + " iterations have not halved the residual");
       take_snapshot();
     }
     return SolveStatus::converged;

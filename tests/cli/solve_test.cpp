@@ -97,6 +97,30 @@ TEST_CASE("a matrix that is not positive definite ends with an honest status") {
   CHECK(result["error"].is_null());
 }
 
+TEST_CASE("a norm that was not computed is null") {
+  const Workplace place;
+  const std::string file = place.file(
+      "a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.7e308\n2 2 1.7e308\n");
+  const json report = solve_json({file, "--rhs", "a-times-ones"}, 1)["report"];
+  CHECK(report["status"] == "not_finite");
+  for (const char* norm : {"initial_residual", "recurrence_residual", "true_residual",
+                           "relative_residual", "tolerance"})
+    CHECK(report[norm].is_null());
+  const Run run = run_cnc({"solve", file, "--rhs", "a-times-ones"});
+  CHECK(contains(run.out, "not computed"));
+}
+
+TEST_CASE("a nonsymmetric matrix is named, and solved on for who insists") {
+  const std::vector<std::string> arguments{"convection3d:9:300", "--max-iterations", "700"};
+  const json report = solve_json(arguments, 1)["report"];
+  CHECK(contains(report["detail"].get<std::string>(), "not symmetric"));
+  CHECK(report["iterations"] < 700);
+  const json insisted =
+      solve_json({"convection3d:9:300", "--max-iterations", "700", "--allow-nonsymmetric"}, 1);
+  CHECK(insisted["options"]["allow_nonsymmetric"] == true);
+  CHECK(contains(insisted["report"]["detail"].get<std::string>(), "not symmetric"));
+}
+
 TEST_CASE("the history is one line per iteration and falls below the tolerance") {
   const Workplace place;
   REQUIRE(

@@ -66,6 +66,17 @@ TEST_CASE("vectors of the wrong length or in each other's way are refused") {
   CHECK(solver.solve(wrap(neighbours.data(), 4), wrap(neighbours.data() + 4, 4)).converged());
 }
 
+// A matrix of strided arrays does not compile.
+using Column = Kokkos::View<double*, Kokkos::LayoutStride, HostSpace>;
+using IndexColumn = Kokkos::View<index_t*, Kokkos::LayoutStride, HostSpace>;
+using Indices = Kokkos::View<index_t*, HostSpace>;
+static_assert(std::is_constructible_v<CsrMatrix<double>, index_t, index_t, int, Indices, Indices,
+                                      Vector<double>>);
+static_assert(
+    !std::is_constructible_v<CsrMatrix<double>, index_t, index_t, int, Indices, Indices, Column>);
+static_assert(!std::is_constructible_v<CsrMatrix<double>, index_t, index_t, int, Indices,
+                                       IndexColumn, Vector<double>>);
+
 TEST_CASE("a strided view is refused, one that only looks strided is not") {
   Context<> ctx;
   Solver<double> solver(ctx);

@@ -45,6 +45,7 @@ TEST_CASE("a nonsymmetric matrix ends early and is named") {
         const SolveReport report = solve(ctx, options, A, b);
         CHECK_FALSE(report.converged());
         CHECK(report.iterations <= 1000);
+        CHECK(report.status == SolveStatus::stagnated);
         CHECK_THAT(report.detail, ContainsSubstring("not symmetric") &&
                                       ContainsSubstring("a(7, 8) = 1.5") &&
                                       ContainsSubstring("a(8, 7) = -1"));
