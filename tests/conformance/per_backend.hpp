@@ -2,15 +2,12 @@
 
 #include "conformance/guarded_vector.hpp"
 #include "conformance/test_queue.hpp"
-#include "support/catch.hpp"
-#include "support/tested_backends.hpp"
+#include "support/per_backend.hpp"
 #include "support/tolerance.hpp"
 
 #include <cstdio>
 #include <map>
-#include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace cnc::testing {
 
@@ -26,16 +23,21 @@ class Findings {
   }
   void not_offered(const std::string& name) { ++missing_[name]; }
 
-  /// Counts a comparison; `difference` is empty when all is well. The label is built on failure only.
+  /// A comparison is an assertion of Catch2's, so that its totals are those of what was compared.
+  /// `difference` is empty when all is well. The label is built on failure only.
   template <class MakeLabel>
   void compare(const std::string& difference, const MakeLabel& make_label) {
     ++comparisons_;
-    if (difference.empty()) return;
-    ++failures_;
-    if (failures_ <= 10) FAIL_CHECK(make_label() << ": " << difference);
+    if (difference.empty()) {
+      SUCCEED();
+    } else {
+      ++failures_;
+      FAIL_CHECK(make_label() << ": " << difference);
+    }
   }
 
   offset_t comparisons() const { return comparisons_; }
+  bool lacks_nothing() const { return missing_.empty(); }
   void print(const char* backend) const {
     std::printf("%s: %lld comparisons, %lld failures\n", backend,
                 static_cast<long long>(comparisons_), static_cast<long long>(failures_));
@@ -49,38 +51,15 @@ class Findings {
   std::map<std::string, int> missing_;
 };
 
-using BackendTest = void (*)(const Backend&, Findings&);
-
-template <BackendTest test, std::size_t index>
-void run_on_backend() {
-  const Backend& backend = *tested_backends()[index];
-  const Availability availability = availability_of(backend);
-  if (!availability.usable)
-    CNC_SKIP((std::string(backend.name) + ": " + availability.detail).c_str());
+/// Runs a test and closes its findings.
+template <void (*test)(const Backend&, Findings&)>
+void find_out(const Backend& backend) {
   Findings findings;
   test(backend, findings);
   findings.print(backend.name);
-  if (findings.comparisons() == 0) CNC_SKIP("the backend offers none of these operations");
-}
-
-template <BackendTest test, std::size_t index>
-void register_on_backend(const char* what) {
-  if (index >= tested_backends().size()) return;
-  const Backend& backend = *tested_backends()[index];
-  const std::string name = std::string(what) + " on " + backend.name +
-                           (backend.memory == MemorySpace::device ? " (device)" : "");
-  void (*run)() = run_on_backend<test, index>;
-  REGISTER_TEST_CASE(run, name, "");
-}
-
-/// One test case per backend, so that one which cannot run here is seen as skipped.
-/// Catch2 takes functions without arguments: hence the index as a template argument.
-template <BackendTest test, std::size_t... index>
-bool register_on_backends(const char* what, std::index_sequence<index...>) {
-  if (tested_backends().size() > sizeof...(index))
-    throw std::logic_error("more backends than register_on_backends counts");
-  (register_on_backend<test, index>(what), ...);
-  return true;
+  if (findings.comparisons() > 0) return;
+  if (findings.lacks_nothing()) FAIL("nothing was compared, although nothing is missing");
+  CNC_SKIP("the backend offers none of these operations");
 }
 
 /// Names the types of one table: matrix storage M under vectors of V.
@@ -130,6 +109,5 @@ inline std::string unless(bool condition, const char* text) { return condition ?
 }  // namespace cnc::testing
 
 /// Runs `function(const Backend&, Findings&)` as one test case per backend.
-#define CNC_CONFORMANCE_TEST(what, function)                 \
-  [[maybe_unused]] static const bool function##_registered = \
-      cnc::testing::register_on_backends<function>(what, std::make_index_sequence<32>())
+#define CNC_CONFORMANCE_TEST(what, function) \
+  CNC_TEST_PER_BACKEND(what, cnc::testing::find_out<function>, cnc::testing::every_backend)

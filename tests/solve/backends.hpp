@@ -22,11 +22,10 @@ inline std::vector<std::string> host_backends(bool with_yardsticks = false) {
   return names;
 }
 
-/// A context that shares out the work of small matrices too.
-struct ThreadedContext : Context<> {
-  ThreadedContext(const std::string& backend, int threads) : Context<>(backend, threads) {
-    set_least_work(1);
-  }
+/// A SharingContext of the host, by its backend's name.
+struct ThreadedContext : SharingContext<HostExec> {
+  ThreadedContext(const std::string& backend, int threads)
+      : SharingContext(find_backend(backend, MemorySpace::host), threads) {}
 };
 
 /// Every format of the library, block formats at each size given that they take, and "auto".

@@ -108,7 +108,7 @@ void limits(const Backend& backend, Findings& findings) {
   in_memory_of(backend, [&]<class Exec>(std::type_identity<Exec>) {
     using Space = typename Exec::memory_space;
     SharingContext<Exec> ctx(backend);
-    if (ctx.template vectors<double>().dot == nullptr) return;
+    if (!findings.offered(ctx.template vectors<double>().dot, "dot")) return;
     const Vector<const double, Space> b = copy_to<Space>(P.b);
     for (const SolveForm form : every_form) try {
         SolveOptions options;

@@ -1,6 +1,5 @@
-#include "solve/backends.hpp"
+#include "solve/solver_test.hpp"
 #include "support/same_matrix.hpp"
-#include "support/solve_problem.hpp"
 
 #include <cnc/blas1.hpp>
 #include <cnc/reorder.hpp>
@@ -11,13 +10,6 @@ using namespace cnc::testing;
 // What a solver can be prepared with, and how it orders its rows.
 
 namespace {
-
-SolveReport solve(Context<>& ctx, const SolveOptions& options, const CsrMatrix<double>& A,
-                  const Vector<double>& b, const Vector<double>& x) {
-  Solver<double> solver(ctx, options);
-  solver.prepare(A);
-  return solver.solve(b, x);
-}
 
 /// A matrix whose rows come in an order that makes them far from their neighbours.
 CsrMatrix<double> shuffled(const CsrMatrix<double>& A, int block_size) {
@@ -32,87 +24,86 @@ CsrMatrix<double> shuffled(const CsrMatrix<double>& A, int block_size) {
 
 }  // namespace
 
-TEST_CASE("matrix-free equals the matrix") {
-  const auto P = known_problem<double>("poisson2d:20x15");
+CNC_SOLVER_TEST_WHERE(solves_on_request, "matrix-free equals the matrix") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:20x15", "poisson2d:11x9"));
   const LinearOperator<double> operation{P.rows(), [&](const auto& x, const auto& y) {
                                            Kokkos::deep_copy(y, product(P.A, copy_of(x)));
                                          }};
-  for (const std::string& name : host_backends(true))
-    for (const Method method : methods) {
-      INFO(name << " " << to_string(method));
-      ThreadedContext ctx(name, 2);
-      SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::none);
-      const Vector<double> x = zeros<double>(P.rows()), y = zeros<double>(P.rows());
-      const SolveReport by_matrix = solve(ctx, options, P.A, P.b, x);
-      Solver<double> solver(ctx, options);
-      solver.prepare(operation);
-      const SolveReport by_operator = solver.solve(P.b, y);
-      CHECK(by_matrix.converged());
-      CHECK(by_operator.converged());
-      CHECK(by_operator.form == "plain operations");
-      CHECK(by_operator.format == "matrix-free");
-      CHECK(by_operator.bytes > 0);
-      CHECK(std::abs(by_operator.iterations - by_matrix.iterations) <= 1);
-      CHECK(relative_difference(y, x) < 1e-7);
-      CHECK(residual_of(P.A, P.b, y).norm <= 1.001e-8 * norm2(P.b));
-    }
+  for (const Method method : methods) {
+    INFO(to_string(method));
+    SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::none);
+    const Vector<double> x = zeros<double>(P.rows()), y = zeros<double>(P.rows());
+    const SolveReport by_matrix = solve_once(ctx, options, P.A, P.b, x);
+    auto solver = solver_on<double>(ctx, options);
+    solver.prepare(operation);
+    const SolveReport by_operator = solver.solve(P.b, y);
+    CHECK(by_matrix.converged());
+    CHECK(by_operator.converged());
+    CHECK(by_operator.form == "plain operations");
+    CHECK(by_operator.format == "matrix-free");
+    CHECK(by_operator.bytes > 0);
+    CHECK(std::abs(by_operator.iterations - by_matrix.iterations) <= 1);
+    CHECK(relative_difference(y, x) < 1e-7);
+    CHECK(residual_of(P.A, P.b, y).norm <= 1.001e-8 * norm2(P.b));
+  }
 }
 
-TEST_CASE("matrix-free with the caller's preconditioner") {
-  const auto P = known_problem<double>("wathen:7x7");
-  ThreadedContext ctx("auto", 2);
+CNC_SOLVER_TEST("matrix-free with the caller's preconditioner") {
+  const auto P = known_problem<double>(sized(ctx, "wathen:7x7", "wathen:4x4"));
   SolveOptions options;
-  const SolveReport jacobi = solve(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+  const SolveReport jacobi = solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
   options.preconditioner = PreconditionerKind::none;
-  const SolveReport none = solve(ctx, options, P.A, P.b, zeros<double>(P.rows()));
-  Solver<double> solver(ctx, options);
+  const SolveReport none = solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+  auto solver = solver_on<double>(ctx, options);
   solver.prepare(LinearOperator<double>{P.rows(), [&](const auto& x, const auto& y) {
                                           Kokkos::deep_copy(y, product(P.A, copy_of(x)));
                                         }});
   Preconditioner<double> M;
   REQUIRE(set_up_preconditioner(P.A, PreconditionerKind::jacobi, 1, M).ok());
-  solver.set_preconditioner([&](const auto& r, const auto& z) { multiply(ctx, M.inverse, r, z); });
+  // This one works where the context does.
+  const auto inverse = copy_to<typename Exec::memory_space>(M.inverse);
+  solver.Solver<double, Exec>::set_preconditioner(
+      [&](const auto& r, const auto& z) { multiply(ctx, inverse, r, z); });
   const SolveReport custom = solver.solve(P.b, zeros<double>(P.rows()));
   CHECK(custom.converged());
   CHECK(std::abs(custom.iterations - jacobi.iterations) <= 1);
   CHECK(custom.iterations < none.iterations);
 }
 
-TEST_CASE("reordered by RCM, x and b keep the caller's order") {
-  for (const auto& [text, block] : {std::pair{"poisson2d:23x17", 1}, {"elasticity2d:9", 2}}) {
+CNC_SOLVER_TEST("reordered by RCM, x and b keep the caller's order") {
+  const std::pair<const char*, int> cases[] = {{sized(ctx, "poisson2d:23x17", "poisson2d:8x7"), 1},
+                                               {sized(ctx, "elasticity2d:9", "elasticity2d:4"), 2}};
+  for (const auto& [text, block] : cases) {
     const auto P = with_known_solution(text, shuffled(generate_problem(text), block));
-    for (const std::string& name : host_backends())
-      for (const FormatSpec& format : formats_for(P.A, {2, 3}))
-        for (const auto kind : {PreconditionerKind::jacobi, PreconditionerKind::block_jacobi}) {
-          INFO(text << " " << name << " " << format.text() << " " << int(kind));
-          ThreadedContext ctx(name, 2);
-          SolveOptions options = options_for(Method::pcg, format, kind);
-          options.rtol = 1e-11;
-          options.reordering = Reordering::rcm;
-          const Vector<double> x = zeros<double>(P.rows()), b = copy_of(P.b);
-          const SolveReport report = solve(ctx, options, P.A, b, x);
-          CHECK(report.converged());
-          CHECK(relative_difference(x, P.solution) < 1e-8);
-          CHECK(same_bits(b, P.b));
-          const Residual own = residual_of(P.A, P.b, x);
-          CHECK(own.norm <= report.tolerance + own.rounding);
-          // A guess is in the caller's order as well.
-          const Vector<double> guess = copy_of(P.solution);
-          CHECK(solve(ctx, options, P.A, b, guess).iterations == 0);
-          CHECK(same_bits(guess, P.solution));
-        }
+    for (const FormatSpec& format : formats_for(P.A, {2, 3}))
+      for (const auto kind : {PreconditionerKind::jacobi, PreconditionerKind::block_jacobi}) {
+        INFO(text << " " << format.text() << " " << int(kind));
+        SolveOptions options = options_for(Method::pcg, format, kind);
+        options.rtol = 1e-11;
+        options.reordering = Reordering::rcm;
+        const Vector<double> x = zeros<double>(P.rows()), b = copy_of(P.b);
+        const SolveReport report = solve_once(ctx, options, P.A, b, x);
+        CHECK(report.converged());
+        CHECK(relative_difference(x, P.solution) < 1e-8);
+        CHECK(same_bits(b, P.b));
+        const Residual own = residual_of(P.A, P.b, x);
+        CHECK(own.norm <= report.tolerance + own.rounding);
+        // A guess is in the caller's order as well.
+        const Vector<double> guess = copy_of(P.solution);
+        CHECK(solve_once(ctx, options, P.A, b, guess).iterations == 0);
+        CHECK(same_bits(guess, P.solution));
+      }
   }
 }
 
-TEST_CASE("RCM keeps the blocks of the automatic layout and of the preconditioner") {
-  const auto P =
-      with_known_solution("elasticity3d", shuffled(generate_problem("elasticity3d:6"), 3));
-  ThreadedContext ctx("auto", 2);
+CNC_SOLVER_TEST("RCM keeps the blocks of the automatic layout and of the preconditioner") {
+  const auto A = generate_problem(sized(ctx, "elasticity3d:6", "elasticity3d:3"));
+  const auto P = with_known_solution("elasticity3d", shuffled(A, 3));
   SolveOptions options;
   options.preconditioner = PreconditionerKind::block_jacobi;
   const auto solve_in_order = [&](Reordering reordering) {
     options.reordering = reordering;
-    return solve(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+    return solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
   };
   const SolveReport given = solve_in_order(Reordering::none);
   const SolveReport reordered = solve_in_order(Reordering::rcm);
@@ -125,13 +116,12 @@ TEST_CASE("RCM keeps the blocks of the automatic layout and of the preconditione
   CHECK(std::abs(in_csr.iterations - given.iterations) <= 2);
 }
 
-TEST_CASE("the automatic layout comes with its reasons") {
-  const auto A = generate_problem("elasticity3d:4");
-  ThreadedContext ctx("auto", 2);
-  Solver<double> solver(ctx);
+CNC_SOLVER_TEST("the automatic layout comes with its reasons") {
+  const auto A = generate_problem(sized(ctx, "elasticity3d:4", "elasticity3d:3"));
+  auto solver = solver_on<double>(ctx);
   CHECK(solver.advice().empty());
   solver.prepare(A);
-  const FormatAdvice advice = choose_format(analyze(A), sizeof(double));
+  const FormatAdvice advice = choose_format(analyze(A), sizeof(double), Context<Exec>::memory);
   CHECK(solver.advice() == advice.reasons);
   CHECK(solver.solve(varied_vector<double>(A.rows), zeros<double>(A.rows)).format ==
         advice.format.text());
@@ -142,27 +132,23 @@ TEST_CASE("the automatic layout comes with its reasons") {
   CHECK(solver.advice().empty());
 }
 
-TEST_CASE("one context serves several solvers, one solver several matrices") {
+CNC_SOLVER_TEST("one context serves several solvers, one solver several matrices") {
   const auto small = known_problem<double>("poisson2d:5x6");
-  const auto large = known_problem<double>("poisson2d:40x30");
-  for (const std::string& name : host_backends()) {
-    INFO(name);
-    ThreadedContext ctx(name, 2);
-    Solver<double> one(ctx), two(ctx), moved(ctx);
-    one.prepare(small.A);
-    two.prepare(large.A);
-    const Vector<double> x = zeros<double>(small.rows()), y = zeros<double>(large.rows());
-    CHECK(one.solve(small.b, x).converged());
-    CHECK(two.solve(large.b, y).converged());
-    CHECK(relative_difference(x, small.solution) < 1e-6);
-    CHECK(relative_difference(y, large.solution) < 1e-6);
-    one.prepare(large.A);
-    const Vector<double> again = zeros<double>(large.rows());
-    CHECK(one.solve(large.b, again).converged());
-    CHECK(same_bits(again, y));
-    moved = std::move(one);
-    Kokkos::deep_copy(again, 0);
-    CHECK(moved.solve(large.b, again).converged());
-    CHECK(same_bits(again, y));
-  }
+  const auto large = known_problem<double>(sized(ctx, "poisson2d:40x30", "poisson2d:13x11"));
+  auto one = solver_on<double>(ctx), two = solver_on<double>(ctx), moved = solver_on<double>(ctx);
+  one.prepare(small.A);
+  two.prepare(large.A);
+  const Vector<double> x = zeros<double>(small.rows()), y = zeros<double>(large.rows());
+  CHECK(one.solve(small.b, x).converged());
+  CHECK(two.solve(large.b, y).converged());
+  CHECK(relative_difference(x, small.solution) < 1e-6);
+  CHECK(relative_difference(y, large.solution) < 1e-6);
+  one.prepare(large.A);
+  const Vector<double> again = zeros<double>(large.rows());
+  CHECK(one.solve(large.b, again).converged());
+  CHECK(same_bits(again, y));
+  moved = std::move(one);
+  Kokkos::deep_copy(again, 0);
+  CHECK(moved.solve(large.b, again).converged());
+  CHECK(same_bits(again, y));
 }

@@ -1,6 +1,5 @@
-#include "solve/backends.hpp"
+#include "solve/solver_test.hpp"
 #include "support/same_matrix.hpp"
-#include "support/solve_problem.hpp"
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -20,22 +19,20 @@ CsrMatrix<V> later_in_time(const CsrMatrix<V>& A, double t) {
   return {A.rows, A.cols, 1, A.row_offsets, A.columns, values};
 }
 
-template <class V>
-Vector<V> fresh_solution(Context<>& ctx, const SolveOptions& options, const CsrMatrix<V>& A,
+template <class V, class Exec>
+Vector<V> fresh_solution(Context<Exec>& ctx, const SolveOptions& options, const CsrMatrix<V>& A,
                          const Vector<V>& b) {
-  Solver<V> solver(ctx, options);
-  solver.prepare(A);
   const Vector<V> x = zeros<V>(A.rows);
-  CHECK(solver.solve(b, x).converged());
+  CHECK(solve_once(ctx, options, A, b, x).converged());
   return x;
 }
 
 /// Prepares with A, then takes one step after the other; each must be what a fresh solver finds.
-template <class V>
-void check_updates(Context<>& ctx, const SolveOptions& options, const CsrMatrix<V>& A) {
+template <class V, class Exec>
+void check_updates(Context<Exec>& ctx, const SolveOptions& options, const CsrMatrix<V>& A) {
   const Vector<V> b = varied_vector<V>(A.rows);
   const auto first = deep_copy_of(A);
-  Solver<V> solver(ctx, options);
+  auto solver = solver_on<V>(ctx, options);
   solver.prepare(first);
   const auto first_values = entries(first.values);
   for (const double t : {0.5, 2.0, 0.0}) {
@@ -55,57 +52,52 @@ void check_updates(Context<>& ctx, const SolveOptions& options, const CsrMatrix<
 
 }  // namespace
 
-TEST_CASE("a warm start takes fewer iterations") {
-  const auto P = known_problem<double>("poisson2d:30x20");
-  for (const std::string& name : host_backends())
-    for (const Method method : methods) {
-      INFO(name << " " << to_string(method));
-      ThreadedContext ctx(name, 2);
-      Solver<double> solver(ctx, options_for(method, {}, PreconditionerKind::jacobi));
-      solver.prepare(P.A);
-      const Vector<double> cold = zeros<double>(P.rows()), warm = copy_of(P.solution);
-      const SolveReport from_zero = solver.solve(P.b, cold);
-      for (std::size_t i = 0; i < warm.extent(0); ++i) warm(i) += 1e-6 * static_cast<double>(i % 3);
-      const SolveReport from_near = solver.solve(P.b, warm);
-      CHECK(from_zero.converged());
-      CHECK(from_near.converged());
-      CHECK(from_near.iterations > 0);
-      CHECK(from_near.iterations < from_zero.iterations / 2);
-      CHECK(solver.solve(P.b, cold).iterations == 0);
-    }
+CNC_SOLVER_TEST("a warm start takes fewer iterations") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:30x20", "poisson2d:13x11"));
+  for (const Method method : methods) {
+    INFO(to_string(method));
+    auto solver = solver_on<double>(ctx, options_for(method, {}, PreconditionerKind::jacobi));
+    solver.prepare(P.A);
+    const Vector<double> cold = zeros<double>(P.rows()), warm = copy_of(P.solution);
+    const SolveReport from_zero = solver.solve(P.b, cold);
+    for (std::size_t i = 0; i < warm.extent(0); ++i) warm(i) += 1e-6 * static_cast<double>(i % 3);
+    const SolveReport from_near = solver.solve(P.b, warm);
+    CHECK(from_zero.converged());
+    CHECK(from_near.converged());
+    CHECK(from_near.iterations > 0);
+    CHECK(from_near.iterations < from_zero.iterations / 2);
+    CHECK(solver.solve(P.b, cold).iterations == 0);
+  }
 }
 
-TEST_CASE("update_values equals a fresh solver in every layout") {
-  const auto A = generate_problem("elasticity2d:7");
-  for (const char* name : {"auto", "reference", "kokkos"})
-    for (const FormatSpec& format : formats_for(A, {2, 3}))
-      for (const auto reordering : {Reordering::none, Reordering::rcm})
-        for (const auto kind : {PreconditionerKind::jacobi, PreconditionerKind::block_jacobi}) {
-          INFO(name << " " << format.text() << " rcm " << int(reordering) << " kind " << int(kind));
-          ThreadedContext ctx(name, 2);
-          SolveOptions options = options_for(Method::pcg, format, kind);
-          options.reordering = reordering;
-          options.rtol = 1e-10;
-          check_updates(ctx, options, A);
-          options.storage = StoragePrecision::f32;
-          check_updates(ctx, options, A);
-          options.storage = StoragePrecision::as_vectors;
-          options.rtol = 1e-3;
-          check_updates(ctx, options, convert_values<float>(A));
-        }
+CNC_SOLVER_TEST("update_values equals a fresh solver in every layout") {
+  const auto A = generate_problem(sized(ctx, "elasticity2d:7", "elasticity2d:3"));
+  for (const FormatSpec& format : formats_for(A, {2, 3}))
+    for (const auto reordering : {Reordering::none, Reordering::rcm})
+      for (const auto kind : {PreconditionerKind::jacobi, PreconditionerKind::block_jacobi}) {
+        INFO(format.text() << " rcm " << int(reordering) << " kind " << int(kind));
+        SolveOptions options = options_for(Method::pcg, format, kind);
+        options.reordering = reordering;
+        options.rtol = 1e-10;
+        check_updates(ctx, options, A);
+        options.storage = StoragePrecision::f32;
+        check_updates(ctx, options, A);
+        options.storage = StoragePrecision::as_vectors;
+        options.rtol = 1e-3;
+        check_updates(ctx, options, convert_values<float>(A));
+      }
 }
 
-TEST_CASE("update_values after prepare with a layout takes the layout as it is") {
-  const auto A = generate_problem("elasticity2d:7");
+CNC_SOLVER_TEST("update_values after prepare with a layout takes the layout as it is") {
+  const auto A = generate_problem(sized(ctx, "elasticity2d:7", "elasticity2d:3"));
   const auto later = later_in_time(A, 2);
   const Vector<double> b = varied_vector<double>(A.rows);
-  ThreadedContext ctx("auto", 2);
   SolveOptions options;
   options.preconditioner = PreconditionerKind::block_jacobi;
   for (const FormatSpec& format : formats_for(A, {2, 3})) {
     if (format.name == "auto") continue;
     INFO(format.text());
-    Solver<double> solver(ctx, options);
+    auto solver = solver_on<double>(ctx, options);
     const Matrix<double> layout = build_format(A, format);
     solver.prepare(layout);
     const Vector<double> x = zeros<double>(A.rows);
@@ -128,21 +120,20 @@ TEST_CASE("update_values after prepare with a layout takes the layout as it is")
   }
 }
 
-TEST_CASE("update_values refuses another pattern") {
+CNC_SOLVER_TEST("update_values refuses another pattern") {
   const auto A = literal_csr<double>(3, 3, {0, 2, 3, 5}, {0, 2, 1, 0, 2}, {4, 1, 4, 1, 4});
   const auto other_columns =
       literal_csr<double>(3, 3, {0, 2, 3, 5}, {0, 1, 1, 0, 2}, {4, 1, 4, 1, 4});
   const auto other_offsets =
       literal_csr<double>(3, 3, {0, 1, 3, 5}, {0, 1, 2, 0, 2}, {4, 4, 1, 1, 4});
   const auto smaller = literal_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {4, 4});
-  Context<> ctx("reference");
   for (const FormatSpec& format : every_format({2}))
     for (const auto reordering : {Reordering::none, Reordering::rcm}) {
       INFO(format.text() << " rcm " << int(reordering));
       SolveOptions options;
       options.format = format;
       options.reordering = reordering;
-      Solver<double> solver(ctx, options);
+      auto solver = solver_on<double>(ctx, options);
       CHECK_THROWS_AS(solver.update_values(A), InvalidArgument);
       solver.prepare(A);
       for (const auto& other : {other_columns, other_offsets, smaller})
@@ -153,12 +144,11 @@ TEST_CASE("update_values refuses another pattern") {
     }
 }
 
-TEST_CASE("a zero diagonal comes and goes with the values") {
+CNC_SOLVER_TEST("a zero diagonal comes and goes with the values") {
   const auto A = literal_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {2, 4});
   const auto sick = literal_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {2, 0});
   const Vector<double> b = varied_vector<double>(2);
-  ThreadedContext ctx("auto", 1);
-  Solver<double> solver(ctx);
+  auto solver = solver_on<double>(ctx);
   solver.prepare(A);
   CHECK(solver.solve(b, zeros<double>(2)).converged());
   solver.update_values(sick);
@@ -167,12 +157,11 @@ TEST_CASE("a zero diagonal comes and goes with the values") {
   CHECK(solver.solve(b, zeros<double>(2)).converged());
 }
 
-TEST_CASE("format and preconditioner stay as prepared until the next prepare") {
+CNC_SOLVER_TEST("format and preconditioner stay as prepared until the next prepare") {
   const auto A = generate_problem("elasticity2d:5");
   const Vector<double> b = varied_vector<double>(A.rows);
-  Context<> ctx("reference");
   SolveOptions options = options_for(Method::pcg, {"bcsr", 2}, PreconditionerKind::block_jacobi);
-  Solver<double> solver(ctx, options);
+  auto solver = solver_on<double>(ctx, options);
   solver.prepare(A);
   const auto iterations = solver.solve(b, zeros<double>(A.rows)).iterations;
   solver.set_options(options_for(Method::pcg, {"csr", 1}, PreconditionerKind::none));

@@ -1,6 +1,5 @@
-#include "solve/backends.hpp"
+#include "solve/solver_test.hpp"
 #include "support/same_matrix.hpp"
-#include "support/solve_problem.hpp"
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -13,32 +12,17 @@ namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Calls body(context, options) for every backend and method.
-template <class Body>
-void for_each_method(const Body& body) {
-  for (const std::string& name : host_backends())
-    for (const Method method : methods) {
-      INFO(name << " " << to_string(method));
-      ThreadedContext ctx(name, 2);
-      SolveOptions options;
-      options.method = method;
-      body(ctx, options);
-    }
-}
-
 template <class V>
 struct Outcome {
   SolveReport report;
   Vector<V> x;
 };
 
-template <class V>
-Outcome<V> solve(Context<>& ctx, const SolveOptions& options, const CsrMatrix<V>& A,
+template <class V, class Exec>
+Outcome<V> solve(Context<Exec>& ctx, const SolveOptions& options, const CsrMatrix<V>& A,
                  const Vector<V>& b, const Vector<V>& x0) {
-  Solver<V> solver(ctx, options);
-  solver.prepare(A);
   const Vector<V> x = copy_of(x0);
-  SolveReport report = solver.solve(b, x);
+  SolveReport report = solve_once(ctx, options, A, b, x);
   return {report, x};
 }
 
@@ -66,10 +50,10 @@ CsrMatrix<double> diagonal(const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("an indefinite matrix ends as not_positive_definite") {
+CNC_SOLVER_TEST("an indefinite matrix ends as not_positive_definite") {
   // Eigenvalues 3 and -1: p.Ap < 0 once p has a component along (1, -1).
   const auto A = literal_csr<double>(2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 2, 1});
-  for_each_method([&](Context<>& ctx, const SolveOptions& options) {
+  for_each_method([&](const SolveOptions& options) {
     const Vector<double> rhs = varied_vector<double>(2);
     rhs(1) = -rhs(1);
     const auto outcome = solve(ctx, options, A, rhs, zeros<double>(2));
@@ -79,11 +63,11 @@ TEST_CASE("an indefinite matrix ends as not_positive_definite") {
   });
 }
 
-TEST_CASE("a negative diagonal under Jacobi ends as not_positive_definite") {
+CNC_SOLVER_TEST("a negative diagonal under Jacobi ends as not_positive_definite") {
   const auto A = diagonal({4, 3, -2, 5});
   const Vector<double> b("b", 4);
   b(2) = 1;
-  for_each_method([&](Context<>& ctx, const SolveOptions& options) {
+  for_each_method([&](const SolveOptions& options) {
     const auto outcome = solve(ctx, options, A, b, zeros<double>(4));
     CHECK(outcome.report.status == SolveStatus::not_positive_definite);
     CHECK_THAT(outcome.report.detail, ContainsSubstring("row 2"));
@@ -91,12 +75,12 @@ TEST_CASE("a negative diagonal under Jacobi ends as not_positive_definite") {
   });
 }
 
-TEST_CASE("zero curvature ends as a breakdown") {
+CNC_SOLVER_TEST("zero curvature ends as a breakdown") {
   // p = b = (1, 0) and p.Ap = 0.
   const auto A = literal_csr<double>(2, 2, {0, 1, 2}, {1, 0}, {1, 1});
   const Vector<double> b("b", 2);
   b(0) = 1;
-  for_each_method([&](Context<>& ctx, SolveOptions options) {
+  for_each_method([&](SolveOptions options) {
     options.preconditioner = PreconditionerKind::none;
     const auto outcome = solve(ctx, options, A, b, zeros<double>(2));
     CHECK(outcome.report.status == SolveStatus::breakdown);
@@ -105,13 +89,13 @@ TEST_CASE("zero curvature ends as a breakdown") {
   });
 }
 
-TEST_CASE("a zero or missing diagonal entry ends as a breakdown that names its row") {
+CNC_SOLVER_TEST("a zero or missing diagonal entry ends as a breakdown that names its row") {
   const auto zero = literal_csr<double>(3, 3, {0, 1, 3, 4}, {0, 1, 2, 2}, {2, 0, 1, 3});
   const auto missing = literal_csr<double>(3, 3, {0, 1, 2, 3}, {0, 2, 2}, {2, 1, 3});
   const auto empty_row = literal_csr<double>(3, 3, {0, 1, 1, 2}, {0, 2}, {2, 3});
   const Vector<double> b = varied_vector<double>(3), x0 = varied_vector<double>(3);
   x0(0) = 7;
-  for_each_method([&](Context<>& ctx, SolveOptions options) {
+  for_each_method([&](SolveOptions options) {
     for (const auto& A : {zero, missing, empty_row})
       for (const auto reordering : {Reordering::none, Reordering::rcm}) {
         options.reordering = reordering;
@@ -125,13 +109,13 @@ TEST_CASE("a zero or missing diagonal entry ends as a breakdown that names its r
   });
 }
 
-TEST_CASE("a singular block ends as a breakdown unless the caller preconditions") {
+CNC_SOLVER_TEST("a singular block ends as a breakdown unless the caller preconditions") {
   // Rows 2 and 3 hold the block (1 1; 1 1).
   const auto A = literal_csr<double>(4, 4, {0, 1, 2, 4, 6}, {0, 1, 2, 3, 2, 3}, {2, 2, 1, 1, 1, 1});
   const Vector<double> x0 = varied_vector<double>(4);
   const Vector<double> b("b", 4);
   Kokkos::deep_copy(b, 2.0);
-  for_each_method([&](Context<>& ctx, SolveOptions options) {
+  for_each_method([&](SolveOptions options) {
     options.preconditioner = PreconditionerKind::block_jacobi;
     options.preconditioner_block_size = 2;
     const auto outcome = solve(ctx, options, A, b, x0);
@@ -140,17 +124,17 @@ TEST_CASE("a singular block ends as a breakdown unless the caller preconditions"
     CHECK(same_bits(outcome.x, x0));
 
     // b lies in the range of A, so that CG without the block converges all the same.
-    Solver<double> solver(ctx, options);
+    auto solver = solver_on<double>(ctx, options);
     solver.prepare(A);
     solver.set_preconditioner([](const auto& r, const auto& z) { Kokkos::deep_copy(z, r); });
     CHECK(solver.solve(b, copy_of(x0)).converged());
   });
 }
 
-TEST_CASE("a NaN or an infinity ends as not_finite") {
+CNC_SOLVER_TEST("a NaN or an infinity ends as not_finite") {
   const auto P = known_problem<double>("poisson2d:5x4");
   const auto index = static_cast<std::size_t>(P.rows() / 2);
-  for_each_method([&](Context<>& ctx, SolveOptions options) {
+  for_each_method([&](SolveOptions options) {
     for (const double bad : {not_a_number, infinity, -infinity})
       for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
         options.preconditioner = kind;
@@ -178,11 +162,11 @@ TEST_CASE("a NaN or an infinity ends as not_finite") {
   });
 }
 
-TEST_CASE("a NaN that appears during the iteration leaves the best x") {
+CNC_SOLVER_TEST("a NaN that appears during the iteration leaves the best x") {
   const auto P = known_problem<double>("poisson2d:9x8");
-  for_each_method([&](Context<>& ctx, SolveOptions options) {
+  for_each_method([&](SolveOptions options) {
     for (const int sick : {1, 2, 7}) {
-      Solver<double> solver(ctx, options);
+      auto solver = solver_on<double>(ctx, options);
       solver.prepare(P.A);
       int calls = 0;
       solver.set_preconditioner([&](const auto& r, const auto& z) {
@@ -197,11 +181,11 @@ TEST_CASE("a NaN that appears during the iteration leaves the best x") {
   });
 }
 
-TEST_CASE("a residual that overflows ends as not_finite") {
+CNC_SOLVER_TEST("a residual that overflows ends as not_finite") {
   const auto P = known_problem<double>("poisson2d:5x4");
   const Vector<double> far = zeros<double>(P.rows());
   Kokkos::deep_copy(far, 1e308);
-  for_each_method([&](Context<>& ctx, const SolveOptions& options) {
+  for_each_method([&](const SolveOptions& options) {
     const auto outcome = solve(ctx, options, P.A, P.b, far);
     CHECK(outcome.report.status == SolveStatus::not_finite);
     CHECK_THAT(outcome.report.detail, ContainsSubstring("overflow"));
@@ -209,13 +193,13 @@ TEST_CASE("a residual that overflows ends as not_finite") {
   });
 }
 
-TEST_CASE("a right-hand side whose norm underflows is not taken for zero") {
+CNC_SOLVER_TEST("a right-hand side whose norm underflows is not taken for zero") {
   const auto P = known_problem<double>("poisson2d:5x4");
   // The last ones have entries that are no longer normal numbers: x cannot be more precise than they are.
   for (const double scale : {1e-170, 1e-290, 1e-310, 1e-320}) {
     const Vector<double> tiny = copy_of(P.b), x0 = zeros<double>(P.rows());
     for (std::size_t i = 0; i < tiny.extent(0); ++i) tiny(i) *= scale;
-    for_each_method([&](Context<>& ctx, const SolveOptions& options) {
+    for_each_method([&](const SolveOptions& options) {
       INFO(scale);
       const auto outcome = solve(ctx, options, P.A, tiny, x0);
       if (scale >= 1e-290)
@@ -228,9 +212,9 @@ TEST_CASE("a right-hand side whose norm underflows is not taken for zero") {
   }
 }
 
-TEST_CASE("a residual that grows past the limit ends as diverged") {
-  const auto P = known_problem<double>("convection3d:7:2");
-  for_each_method([&](Context<>& ctx, SolveOptions options) {
+CNC_SOLVER_TEST("a residual that grows past the limit ends as diverged") {
+  const auto P = known_problem<double>(sized(ctx, "convection3d:7:2", "convection3d:4:2"));
+  for_each_method([&](SolveOptions options) {
     options.divergence = 1.0001;
     options.callback = [](const Progress&) { return true; };
     options.callback_interval = 1;  // looks at the residual after every iteration
@@ -241,9 +225,9 @@ TEST_CASE("a residual that grows past the limit ends as diverged") {
   });
 }
 
-TEST_CASE("missing the tolerance by a rounding is no stagnation") {
-  const auto P = known_problem<float>("poisson2d:23x19");
-  for_each_method([&](Context<>& ctx, SolveOptions options) {
+CNC_SOLVER_TEST("missing the tolerance by a rounding is no stagnation") {
+  const auto P = known_problem<float>(sized(ctx, "poisson2d:23x19", "poisson2d:13x11"));
+  for_each_method([&](SolveOptions options) {
     int cases = 0;
     for (index_t k = 1; k < 60; ++k) {
       // One more iteration from x0: what the recurrence says of it, and what is true.
@@ -268,12 +252,12 @@ TEST_CASE("missing the tolerance by a rounding is no stagnation") {
   });
 }
 
-TEMPLATE_TEST_CASE("a tolerance below what the precision can reach ends as stagnated", "", float,
-                   double) {
-  using V = TestType;
+/// A tolerance that V cannot reach.
+template <class V, class Exec>
+void check_stagnation(Context<Exec>& ctx) {
   // More iterations than lie between two snapshots of the best x.
-  const auto P = known_problem<V>("poisson2d:60x50");
-  for_each_method([&](Context<>& ctx, SolveOptions options) {
+  const auto P = known_problem<V>(sized(ctx, "poisson2d:60x50", "poisson2d:13x11"));
+  for_each_method([&](SolveOptions options) {
     options.rtol = sizeof(V) == 4 ? 1e-12 : 1e-17;
     const Vector<V> zero = zeros<V>(P.rows());
     const auto cold = solve(ctx, options, P.A, P.b, zero);
@@ -287,4 +271,11 @@ TEMPLATE_TEST_CASE("a tolerance below what the precision can reach ends as stagn
     check(cold, zero);
     check(warm, cold.x);
   });
+}
+
+CNC_SOLVER_TEST("a tolerance below what float can reach ends as stagnated") {
+  check_stagnation<float>(ctx);
+}
+CNC_SOLVER_TEST("a tolerance below what double can reach ends as stagnated") {
+  check_stagnation<double>(ctx);
 }

@@ -1,6 +1,5 @@
-#include "solve/backends.hpp"
+#include "solve/solver_test.hpp"
 #include "support/same_matrix.hpp"
-#include "support/solve_problem.hpp"
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -10,11 +9,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-SolveReport solve(Context<>& ctx, const SolveOptions& options, const CsrMatrix<double>& A,
+template <class Exec>
+SolveReport solve(Context<Exec>& ctx, const SolveOptions& options, const CsrMatrix<double>& A,
                   const Vector<double>& b) {
-  Solver<double> solver(ctx, options);
-  solver.prepare(A);
-  return solver.solve(b, zeros<double>(A.rows));
+  return solve_once(ctx, options, A, b, zeros<double>(A.rows));
 }
 
 /// The tridiagonal matrix with 2 on the diagonal, `above` and `below` beside it.
@@ -28,37 +26,34 @@ CsrMatrix<double> tridiagonal(index_t n, double above, double below) {
 
 }  // namespace
 
-TEST_CASE("a nonsymmetric matrix ends early and is named") {
+CNC_SOLVER_TEST("a nonsymmetric matrix ends early and is named") {
   // Advection without diffusion to speak of: CG makes nothing of it.
   const auto A = tridiagonal(700, 1.0, -1.0);
   A.values(static_cast<std::size_t>(A.row_offsets(8)) - 1) = 1.5;  // a(7, 8)
   const Vector<double> b = varied_vector<double>(A.rows);
-  for (const std::string& name : host_backends())
-    for (const char* format : {"auto", "csr", "bsell"})
-      for (const auto reordering : {Reordering::none, Reordering::rcm}) {
-        INFO(name << " " << format << " rcm " << int(reordering));
-        ThreadedContext ctx(name, 2);
-        SolveOptions options;
-        options.format.name = format;
-        options.reordering = reordering;
-        options.divergence = 1e300;
-        const SolveReport report = solve(ctx, options, A, b);
-        CHECK_FALSE(report.converged());
-        CHECK(report.iterations <= 1000);
-        CHECK(report.status == SolveStatus::stagnated);
-        CHECK_THAT(report.detail, ContainsSubstring("not symmetric") &&
-                                      ContainsSubstring("a(7, 8) = 1.5") &&
-                                      ContainsSubstring("a(8, 7) = -1"));
-        options.allow_nonsymmetric = true;
-        options.max_iterations = 600;
-        const SolveReport insisted = solve(ctx, options, A, b);
-        CHECK(insisted.status != SolveStatus::stagnated);
-        CHECK_THAT(insisted.detail, ContainsSubstring("not symmetric"));
-      }
+  for (const char* format : {"auto", "csr", "bsell"})
+    for (const auto reordering : {Reordering::none, Reordering::rcm}) {
+      INFO(format << " rcm " << int(reordering));
+      SolveOptions options;
+      options.format.name = format;
+      options.reordering = reordering;
+      options.divergence = 1e300;
+      const SolveReport report = solve(ctx, options, A, b);
+      CHECK_FALSE(report.converged());
+      CHECK(report.iterations <= 1000);
+      CHECK(report.status == SolveStatus::stagnated);
+      CHECK_THAT(report.detail, ContainsSubstring("not symmetric") &&
+                                    ContainsSubstring("a(7, 8) = 1.5") &&
+                                    ContainsSubstring("a(8, 7) = -1"));
+      options.allow_nonsymmetric = true;
+      options.max_iterations = 600;
+      const SolveReport insisted = solve(ctx, options, A, b);
+      CHECK(insisted.status != SolveStatus::stagnated);
+      CHECK_THAT(insisted.detail, ContainsSubstring("not symmetric"));
+    }
 }
 
-TEST_CASE("a limit that comes first names the asymmetry too, and rounding is none") {
-  ThreadedContext ctx("auto", 2);
+CNC_SOLVER_TEST("a limit that comes first names the asymmetry too, and rounding is none") {
   SolveOptions options;
   options.max_iterations = 5;
   const auto report = [&](double below) {
@@ -70,13 +65,12 @@ TEST_CASE("a limit that comes first names the asymmetry too, and rounding is non
   CHECK(report(-1).detail.empty());
 }
 
-TEST_CASE("new values are looked at anew") {
+CNC_SOLVER_TEST("new values are looked at anew") {
   const auto symmetric = tridiagonal(50, -1, -1), not_symmetric = tridiagonal(50, -1, -0.5);
-  ThreadedContext ctx("auto", 2);
   SolveOptions options;
   options.max_iterations = 5;
   options.format.name = "csr";
-  Solver<double> solver(ctx, options);
+  auto solver = solver_on<double>(ctx, options);
   const auto detail = [&] {
     return solver.solve(varied_vector<double>(50), zeros<double>(50)).detail;
   };
@@ -88,25 +82,23 @@ TEST_CASE("new values are looked at anew") {
   CHECK(detail().empty());
 }
 
-TEST_CASE("a negative diagonal entry is named, whatever the preconditioner") {
-  for (const std::string& name : host_backends())
-    for (const auto kind :
-         {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::block_jacobi})
-      for (const auto reordering : {Reordering::none, Reordering::rcm})
-        for (const char* format : {"auto", "csr", "dia"}) {
-          INFO(name << " " << int(kind) << " " << format << " rcm " << int(reordering));
-          ThreadedContext ctx(name, 2);
-          SolveOptions options = options_for(Method::pcg, {format, 1}, kind, 2);
-          options.reordering = reordering;
-          const auto A = deep_copy_of(generate_problem("poisson2d:7x1"));
-          const index_t row = 4;
-          for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
-            if (A.columns(k) == row) A.values(k) = -3;
-          Vector<double> b("b", 7);
-          b(4) = 1;
-          const SolveReport report = solve(ctx, options, A, b);
-          CHECK(report.status == SolveStatus::not_positive_definite);
-          CHECK_THAT(report.detail, ContainsSubstring("the matrix is not positive definite") &&
-                                        ContainsSubstring("row 4"));
-        }
+CNC_SOLVER_TEST("a negative diagonal entry is named, whatever the preconditioner") {
+  for (const auto kind :
+       {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::block_jacobi})
+    for (const auto reordering : {Reordering::none, Reordering::rcm})
+      for (const char* format : {"auto", "csr", "dia"}) {
+        INFO(int(kind) << " " << format << " rcm " << int(reordering));
+        SolveOptions options = options_for(Method::pcg, {format, 1}, kind, 2);
+        options.reordering = reordering;
+        const auto A = deep_copy_of(generate_problem("poisson2d:7x1"));
+        const index_t row = 4;
+        for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
+          if (A.columns(k) == row) A.values(k) = -3;
+        Vector<double> b("b", 7);
+        b(4) = 1;
+        const SolveReport report = solve(ctx, options, A, b);
+        CHECK(report.status == SolveStatus::not_positive_definite);
+        CHECK_THAT(report.detail, ContainsSubstring("the matrix is not positive definite") &&
+                                      ContainsSubstring("row 4"));
+      }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/backend.hpp>
+#include <vendor/yardsticks.hpp>
 
 #include <vector>
 
@@ -22,21 +23,25 @@ inline constexpr bool is_sanitized = false;
 inline constexpr bool is_sanitized = false;
 #endif
 
-/// What conformance tests: the backends of the library, and those that exist for tests alone.
-inline std::vector<const Backend*> tested_backends() {
-  std::vector<const Backend*> list(backends().begin(), backends().end());
+/// What conformance tests: the backends of the library, the yardsticks, and those that exist for tests alone.
+/// One list for the whole program: cases are registered by their backend's place in it.
+inline const std::vector<const Backend*>& tested_backends() {
+  static const std::vector<const Backend*> tested = [] {
+    add_backends(yardsticks());
+    std::vector<const Backend*> list(backends().begin(), backends().end());
 #ifdef CNC_TEST_GPU_HOST
-  for (const Backend* backend :
-       {&gpu_host_32_backend, &gpu_host_64_backend, &gpu_host_64_balanced_backend})
-    list.push_back(backend);
-  if (is_sanitized) return list;  // the other mappings are the same rows under other launches
-  for (const Backend* backend :
-       {&gpu_host_32_row_per_block_backend, &gpu_host_32_row_per_wave_backend,
-        &gpu_host_32_balanced_backend, &gpu_host_64_row_per_block_backend,
-        &gpu_host_64_row_per_wave_backend})
-    list.push_back(backend);
+    list.insert(list.end(),
+                {&gpu_host_32_backend, &gpu_host_64_backend, &gpu_host_64_balanced_backend});
+    // The other mappings are the same rows under other launches.
+    if (!is_sanitized)
+      list.insert(list.end(),
+                  {&gpu_host_32_row_per_block_backend, &gpu_host_32_row_per_wave_backend,
+                   &gpu_host_32_balanced_backend, &gpu_host_64_row_per_block_backend,
+                   &gpu_host_64_row_per_wave_backend});
 #endif
-  return list;
+    return list;
+  }();
+  return tested;
 }
 
 /// Backends that exist for tests alone emulate their hardware, a thousand times slower than it is. What
