@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Everything that must pass: the whole test suite on the optimised build, then the readers, unit and
-# conformance tests under the address and undefined-behaviour sanitizers with a bounded fuzz run. Where a CUDA
-# compiler is installed, the CUDA sources are compiled and linked too, and the HIP sources where the system offers
-# hipcc; neither needs a GPU.
+# conformance tests under the address and undefined-behaviour sanitizers with a bounded fuzz run, and solvers in
+# several threads under the thread sanitizer. Where a CUDA compiler is installed, the CUDA sources are compiled and
+# linked too, and the HIP sources where the system offers hipcc; neither needs a GPU.
 #
 #   cmake/test.sh [--no-sanitizers]
 set -euo pipefail
@@ -18,13 +18,14 @@ esac
 
 passed=0 failed=0 skipped=0
 
-# run_tests PRESET: runs them all, whatever fails, and adds to the counts. A test that could not be
+# run_tests PRESET [WRAPPER...]: runs them all, whatever fails, and adds to the counts. A test that could not be
 # started is "notrun" in ctest's report, like a skipped one: only what said so itself is skipped.
 run_tests() {
   local preset=$1 report=$root/build/$1/test_report.xml code=0 all good left_out bad
+  shift
   say "Testing preset $preset"
   rm -f "$report"
-  ctest --preset "$preset" --parallel "$jobs" --output-junit "$report" || code=$?
+  "$@" ctest --preset "$preset" --parallel "$jobs" --output-junit "$report" || code=$?
   count() { grep -c "$1" "$report" || true; }
   all=0 good=0 left_out=0
   if [ -s "$report" ]; then
@@ -57,25 +58,40 @@ if [ $with_sanitizers = yes ]; then
   configure asan "${settings[@]}"
   build asan cnc_tests_sanitized
   run_tests asan
+  if command -v clang++ >/dev/null; then
+    configure tsan
+    build tsan concurrency_test
+    # The sanitizer does not know addresses as random as some kernels make them.
+    as_placed=(setarch --addr-no-randomize)
+    "${as_placed[@]}" true 2>/dev/null || as_placed=()
+    run_tests tsan "${as_placed[@]}"
+  else
+    echo "No clang++ here: nothing ran under the thread sanitizer."
+  fi
 fi
 
+# One build tree for the device sources of both vendors: the rest of the library is compiled once.
+install_missing "${hip_packages[@]}"
+device_preset="" device_targets=(cnc_tests_device_check)
+device_settings=(-DCNC_BUILD_PERF=OFF -DCNC_TEST_GPU_HOST=OFF -DCNC_WITH_ROCSPARSE=OFF)
+if command -v hipcc >/dev/null; then
+  device_preset=hip-check
+  device_targets+=(hip_kernels)
+  device_settings+=(-DCNC_ENABLE_HIP=ON)
+else
+  echo "No hipcc here: the HIP sources were not compiled."
+fi
 if find_nvcc >/dev/null; then
   # One architecture is enough to see that everything compiles and links.
-  configure cuda-check -DCMAKE_CUDA_COMPILER="$(find_nvcc)" -DCMAKE_CUDA_ARCHITECTURES=90 \
-    -DCNC_BUILD_PERF=OFF -DCNC_TEST_GPU_HOST=OFF
-  build cuda-check cnc_tests_device_check
-  run_tests cuda-check
+  device_preset=cuda-check
+  device_settings+=(-DCMAKE_CUDA_COMPILER="$(find_nvcc)" -DCMAKE_CUDA_ARCHITECTURES=90)
 else
   echo "No nvcc here: the CUDA sources were not compiled."
 fi
-
-install_missing "${hip_packages[@]}"
-if command -v hipcc >/dev/null; then
-  configure hip-check -DCNC_BUILD_PERF=OFF -DCNC_TEST_GPU_HOST=OFF -DCNC_WITH_ROCSPARSE=OFF
-  build hip-check cnc_tests_device_check hip_kernels
-  run_tests hip-check
-else
-  echo "No hipcc here: the HIP sources were not compiled."
+if [ -n "$device_preset" ]; then
+  configure "$device_preset" "${device_settings[@]}"
+  build "$device_preset" "${device_targets[@]}"
+  run_tests "$device_preset"
 fi
 
 say "Result"
