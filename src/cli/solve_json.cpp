@@ -73,21 +73,25 @@ nlohmann::json timing_json(const Timing& t) {
 nlohmann::json repeats_json(const SolveOutcome& outcome) {
   const Repeats& r = outcome.repeats;
   const index_t iterations = outcome.report.iterations;
-  const auto overhead = [&](double seconds) {
-    const auto value = r.overhead(seconds, iterations);
-    return value ? nlohmann::json(*value) : nlohmann::json();
+  // Null: not measured, or inside its noise.
+  const auto add_overhead = [&](nlohmann::json& json, double seconds, double spread) {
+    const auto over = r.overhead(seconds, spread, iterations);
+    json["overhead_seconds"] = json["overhead_noise_seconds"] = nullptr;
+    if (!over) return;
+    json["overhead_noise_seconds"] = over->noise;
+    if (over->resolved()) json["overhead_seconds"] = over->seconds;
   };
   const auto per_iteration = [&](double seconds) {
     return iterations > 0 ? nlohmann::json(seconds / iterations) : nlohmann::json();
   };
   nlohmann::json first = {{"seconds", r.first_seconds},
                           {"iterations", iterations},
-                          {"seconds_per_iteration", per_iteration(r.first_seconds)},
-                          {"overhead_seconds", overhead(r.first_seconds)}};
+                          {"seconds_per_iteration", per_iteration(r.first_seconds)}};
+  add_overhead(first, r.first_seconds, std::nan(""));
   nlohmann::json later = timing_json(r.later);
   later["iterations"] = iterations;
   later["seconds_per_iteration"] = per_iteration(r.later.median);
-  later["overhead_seconds"] = overhead(r.later.median);
+  add_overhead(later, r.later.median, r.later.spread);
   nlohmann::json json = {{"solves", r.solves},
                          {"first", first},
                          {"later", later},

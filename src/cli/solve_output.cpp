@@ -70,19 +70,22 @@ std::string time_text(const SolveOutcome& outcome) {
   return text + " (prepared in " + seconds_text(outcome.prepare_seconds) + ")";
 }
 
-std::string spread_text(const Timing& t) {
-  if (std::isnan(t.spread)) return "";
-  return print(" %s%.0f %%", std::string(glyph("±", "+-")).c_str(), 50 * t.spread / t.median);
+std::string spread_text(double median, double spread) {
+  if (std::isnan(spread)) return "";
+  return print(" %s%.0f %%", std::string(glyph("±", "+-")).c_str(), 50 * spread / median);
 }
+std::string spread_text(const Timing& t) { return spread_text(t.median, t.spread); }
 
-/// "1.62 ms, 158 iterations, 10.3 us per iteration, 58.0 us over them"
-std::string one_solve_text(double seconds, const std::string& spread, const SolveOutcome& outcome) {
+/// "1.62 ms ±1 %, 158 iterations, 10.3 us per iteration, 58.0 us over them"
+std::string one_solve_text(double seconds, double spread, const SolveOutcome& outcome) {
   const index_t iterations = outcome.report.iterations;
-  std::string text = seconds_text(seconds) + spread + ", " + count_text(iterations) + " iteration" +
-                     plural(iterations);
+  std::string text = seconds_text(seconds) + spread_text(seconds, spread) + ", " +
+                     count_text(iterations) + " iteration" + plural(iterations);
   if (iterations > 0) text += ", " + seconds_text(seconds / iterations) + " per iteration";
-  if (const auto overhead = outcome.repeats.overhead(seconds, iterations))
-    text += *overhead > 0 ? ", " + seconds_text(*overhead) + " over them" : ", nothing over them";
+  if (const auto over = outcome.repeats.overhead(seconds, spread, iterations))
+    text += (over->resolved() ? ", " + seconds_text(over->seconds)
+                              : ", below noise (" + seconds_text(over->noise) + ")") +
+            " over them";
   return text;
 }
 
@@ -92,10 +95,9 @@ std::string product_count(double products) {
 
 void print_repeats(std::ostream& out, const SolveOutcome& outcome) {
   const Repeats& r = outcome.repeats;
-  out << labelled("First solve", one_solve_text(r.first_seconds, "", outcome))
-      << labelled("Later solves",
-                  print("%d: ", r.later.repeats) +
-                      one_solve_text(r.later.median, spread_text(r.later), outcome));
+  out << labelled("First solve", one_solve_text(r.first_seconds, std::nan(""), outcome))
+      << labelled("Later solves", print("%d: ", r.later.repeats) +
+                                      one_solve_text(r.later.median, r.later.spread, outcome));
   if (!r.iteration.measured())
     out << labelled("", "an iteration alone was not measured");
   else if (!r.iteration.resolved())
@@ -111,8 +113,10 @@ void print_repeats(std::ostream& out, const SolveOutcome& outcome) {
   };
   std::string text = products(outcome.prepare_seconds);
   if (r.prepare.measured()) text += ", again in " + products(r.prepare.median);
-  if (r.product.resolved())
-    text += "; a product y = A x: " + seconds_text(r.product.median) + spread_text(r.product);
+  if (r.product.measured())
+    text += "; a product y = A x: " + (r.product.resolved()
+                                           ? seconds_text(r.product.median) + spread_text(r.product)
+                                           : std::string("below noise"));
   out << labelled("Prepare", text);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cnc/solver.hpp>
 
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -36,10 +37,19 @@ struct Repeats {
   Timing product;    ///< y = A x in the layout of the solver
   std::vector<std::string> notes;
 
-  /// What a solve of `seconds` costs beyond its iterations; nothing when that is not known.
-  std::optional<double> overhead(double seconds, index_t iterations) const {
+  /// What a solve costs beyond its iterations: what is left of it when they are taken off, no larger
+  /// than their spread means nothing.
+  struct Overhead {
+    double seconds = 0;
+    double noise = 0;
+    bool resolved() const { return seconds > noise; }
+  };
+  /// Of a solve of `seconds`; nothing when an iteration alone was not measured.
+  std::optional<Overhead> overhead(double seconds, double spread, index_t iterations) const {
     if (!iteration.resolved()) return {};
-    return seconds - iterations * iteration.median;
+    const double own = std::isnan(spread) ? 0 : spread;
+    return Overhead{seconds - iterations * iteration.median,
+                    0.5 * (own + iterations * iteration.spread)};
   }
 };
 

@@ -108,7 +108,9 @@ TEST_CASE("compare repeats a PCG iteration as often as it is asked to") {
   const Run run = run_cnc({"compare", "poisson3d:8", "--formats", "csr", "--backends", "reference",
                            "--repeats", "9", "--min-time", "0", "--json", "-"});
   REQUIRE(run.code == 0);
-  for (const json& row : json::parse(run.out)["matrix_operations"]) {
+  const json result = json::parse(run.out);
+  REQUIRE(result["matrix_operations"].size() == 3);
+  for (const json& row : result["matrix_operations"]) {
     CHECK(row["spmv"]["repeats"] == 9);
     CHECK(row["pcg_iteration"]["repeats"] == 9);
   }

@@ -32,7 +32,7 @@ TEST_CASE("an interrupt that the caller ignores is ignored") {
   const Workplace place;
   std::signal(SIGINT, SIG_IGN);  // as a shell does for what it starts in the background
   const int process = start_cnc({"solve", "poisson2d:300x300", "--rtol", "1e-15", "--max-seconds",
-                                 "1", "--max-iterations", "100000000", "--rhs", "random:1"},
+                                 "3", "--max-iterations", "100000000", "--rhs", "random:1"},
                                 place.path("out"), place.path("err"));
   std::signal(SIGINT, SIG_DFL);
   while (!contains(place.read("out"), "Matrix"))

@@ -229,7 +229,11 @@ TEST_CASE("repeated solves start anew, and the first and the later ones are show
     const double iterations = result["report"]["iterations"];
     const double overhead = repeat["later"]["seconds"].get<double>() -
                             iterations * repeat["iteration"]["seconds"].get<double>();
-    CHECK(repeat["later"]["overhead_seconds"].get<double>() == Approx(overhead).margin(1e-12));
+    const json& later = repeat["later"];
+    if (later["overhead_seconds"].is_null())
+      CHECK(overhead <= later["overhead_noise_seconds"].get<double>());
+    else
+      CHECK(later["overhead_seconds"].get<double>() == Approx(overhead).margin(1e-12));
   }
   CHECK_FALSE(solve_json({"poisson2d:5x5"}).contains("repeat"));
 }
