@@ -2,29 +2,19 @@
 
 #include "control_groups.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <vector>
 
 namespace cnc::detail {
 namespace {
-
-/// The affinity of the calling thread; a machine may have more processors than a cpu_set_t holds.
-int affinity_processors() {
-  for (int size = CPU_SETSIZE; size <= 1 << 20; size *= 4) {
-    std::vector<cpu_set_t> set(static_cast<std::size_t>(size / CPU_SETSIZE));
-    const std::size_t bytes = set.size() * sizeof(cpu_set_t);
-    if (sched_getaffinity(0, bytes, set.data()) == 0)
-      return std::max(1, CPU_COUNT_S(bytes, set.data()));
-  }
-  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
 
 /// The first line of a file; empty where there is none.
 std::string line_of(const std::string& path) {
@@ -35,6 +25,37 @@ std::string line_of(const std::string& path) {
 }
 
 }  // namespace
+
+int affinity_processors() {
+  cpu_set_t set[16];  // a machine may have more processors than one holds
+  if (sched_getaffinity(0, sizeof set, set) == 0) return std::max(1, CPU_COUNT_S(sizeof set, set));
+  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+int running_tasks(std::string_view text) {
+  for (int averages = 0; averages < 3; ++averages) {
+    const std::size_t space = text.find(' ');
+    if (space == std::string_view::npos) return 0;
+    text.remove_prefix(space + 1);
+  }
+  int running = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), running);
+  const bool complete = error == std::errc() && end != text.data() + text.size() && *end == '/';
+  return complete ? running : 0;
+}
+
+bool is_crowded(int threads) {
+  const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char text[128];
+  const ssize_t size = read(file, text, sizeof text);
+  close(file);
+  if (size <= 0) return false;
+  // The team's own threads may be running still: they spin before they sleep.
+  const int processors = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  return running_tasks({text, static_cast<std::size_t>(size)}) - std::min(threads, processors) >=
+         processors;
+}
 
 int quota_processors(const std::string& text) {
   std::istringstream words(text);

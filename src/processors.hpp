@@ -1,11 +1,23 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace cnc::detail {
 
 /// Processors that this thread may run on (its affinity), no more than its control groups pay for.
 int usable_processors();
+
+/// Processors that the calling thread may run on (its affinity). Allocates nothing.
+int affinity_processors();
+
+/// Whether the machine has so much to run besides a team of `threads` that each processor is busy with
+/// something else; false where the system does not tell. Some microseconds; allocates nothing.
+bool is_crowded(int threads);
+
+/// Tasks that run or wait for a processor: "1" in "0.20 0.18 0.12 1/80 11206", the form of /proc/loadavg;
+/// 0 where the text has another form.
+int running_tasks(std::string_view text);
 
 /// Threads to use where the OpenMP library would use `openmp_threads`: as many if the user asked for a number in
 /// OMP_NUM_THREADS, else no more than there are usable processors.

@@ -1,7 +1,5 @@
 #include "team.hpp"
 
-#include "processors.hpp"
-
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +11,10 @@ namespace {
 
 /// A few times what it costs to sleep and to be woken, and a small part of a time slice.
 constexpr std::chrono::microseconds longest_spin{100};
+/// Between two looks at what the machine has to run: one costs some microseconds.
+constexpr std::chrono::milliseconds between_looks{20};
+/// Seconds after which a team is late: waking threads that sleep takes less.
+constexpr double long_start = 1e-4;
 
 void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
   static_assert(sizeof(word) == sizeof(std::uint32_t));
@@ -25,7 +27,7 @@ double Barrier::wait_long(std::uint32_t before, int parts) {
   using Clock = TeamRecord::Clock;
   const auto start = Clock::now();
   // More threads than processors: whoever is waited for may need this one.
-  static const int processors = usable_processors();
+  static const int processors = affinity_processors();
   const auto end = parts > processors ? start : start + longest_spin;
   auto now = start;
   do {
@@ -52,16 +54,29 @@ TeamRecord& TeamRecord::of_this_thread() {
   return record;
 }
 
+bool TeamRecord::look(int threads) {
+  alone_ = is_crowded_(threads);
+  next_look_ = begin_ + between_looks;
+  return alone_;
+}
+
+void TeamRecord::team_begins() {
+  const double seconds = seconds_in_region();
+  // The OpenMP library waits until all threads have left the last region. The first team is made.
+  if (has_team_ && seconds > long_start) waited_ += seconds;
+  has_team_ = true;
+}
+
 bool TeamRecord::judge(int parts) {
   const double lost = lost_ + waited_;
   if (lost * parts <= (spent_ + seconds_in_region()) * (parts - 1)) return false;
   alone_ = true;
-  alone_until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                    std::chrono::duration<double>(alone_for * lost));
+  next_look_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(alone_for * lost));
   return true;
 }
 
-void TeamRecord::end_region(int parts) {
+void TeamRecord::account(int parts) {
   if (waited_ > 0 && !gives_up(parts)) {
     lost_ += waited_;
     spent_ += seconds_in_region();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "processors.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -70,46 +72,56 @@ class Barrier {
   alignas(64) std::atomic<std::uint32_t> phase_{0};
 };
 
-/// How the teams of the calling thread have fared lately.
+/// How the teams of the calling thread have fared lately, and whether it had better work alone.
 ///
-/// Shares are equal, so a thread that waits for more than (parts - 1) / parts of the time would have
-/// been faster alone: the others did not get a processor. It then works alone for a multiple of the
-/// time lost, after which it tries again. Results do not depend on it: they have the same bits for any
-/// number of threads.
+/// Alone while the machine has more to run than processors, which it looks up now and then. And alone
+/// for a while when a team has not paid: shares are equal, so a thread that waits for more than
+/// (parts - 1) / parts of the time would have been faster alone; the others did not get a processor.
+/// Results do not depend on it: they have the same bits for any number of threads.
 class TeamRecord {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// `is_crowded(threads)` says whether the machine is busy with something besides a team of so many.
+  explicit TeamRecord(bool (*is_crowded)(int threads) = detail::is_crowded)
+      : is_crowded_(is_crowded) {}
+
   /// The calling thread's own.
   static TeamRecord& of_this_thread();
 
-  bool works_alone() {
-    if (!alone_) return false;
-    alone_ = Clock::now() < alone_until_;
-    return alone_;
-  }
-  void begin_region() {
+  /// Whether to use one thread for the region about to begin, instead of `threads`.
+  bool works_alone(int threads) {
     begin_ = Clock::now();
     waited_ = 0;
+    return begin_ >= next_look_ ? look(threads) : alone_;
   }
+  /// The team has come together.
+  void team_begins();
   void add_wait(double seconds) { waited_ += seconds; }
   /// Whether the first of `parts` threads had better go on alone.
   bool gives_up(int parts) { return alone_ || (lost_ + waited_ >= least_loss && judge(parts)); }
-  void end_region(int parts);
+  void end_region(int parts) {
+    if (waited_ > 0 || lost_ > 0) account(parts);
+  }
 
  private:
   static constexpr double least_loss = 1e-3;  ///< below, it may be a thread that had to wake up
   static constexpr double alone_for = 16;     ///< times what was lost
 
+  bool look(int threads);
   bool judge(int parts);
+  void account(int parts);
   double seconds_in_region() const {
     return std::chrono::duration<double>(Clock::now() - begin_).count();
   }
 
-  Clock::time_point begin_{}, alone_until_{};
-  double waited_ = 0;            ///< seconds in this region
-  double lost_ = 0, spent_ = 0;  ///< seconds in the regions just before, each with a long wait
+  bool (*is_crowded_)(int threads);
+  Clock::time_point begin_{};      ///< of the region
+  Clock::time_point next_look_{};  ///< at the machine
+  double waited_ = 0;              ///< seconds in this region
+  double lost_ = 0, spent_ = 0;    ///< seconds in the regions just before, each with a long wait
   bool alone_ = false;
+  bool has_team_ = false;  ///< its threads have been made
 };
 
 /// A thread's place in the team that runs a parallel region.
@@ -166,21 +178,21 @@ enum class Shares {
 
 /// Calls body(team) on `threads` threads, or on the calling one alone when teams do not pay at present.
 template <class Body>
-void run_team(int threads, Shares shares, const Body& body) {
+void run_team(int threads, Shares shares, const Body& body,
+              TeamRecord& record = TeamRecord::of_this_thread()) {
 #ifdef _OPENMP
   if (threads > 1) {
-    TeamRecord& record = TeamRecord::of_this_thread();
-    if (!record.works_alone()) {
+    if (!record.works_alone(threads)) {
       Team::Shared shared;
       int parts = 1;
-      if (shares == Shares::equal) {
-        shared.record = &record;
-        record.begin_region();
-      }
+      if (shares == Shares::equal) shared.record = &record;
 #pragma omp parallel num_threads(threads)
       {
         Team team(shared, omp_get_thread_num(), omp_get_num_threads());
-        if (team.part() == 0) parts = team.parts();
+        if (team.part() == 0) {
+          parts = team.parts();
+          record.team_begins();
+        }
         body(team);
         team.leave();
       }
@@ -189,7 +201,7 @@ void run_team(int threads, Shares shares, const Body& body) {
     }
   }
 #else
-  (void)threads, (void)shares;
+  (void)threads, (void)shares, (void)record;
 #endif
   Team alone;
   body(alone);

@@ -5,6 +5,8 @@
 #include "convert/checks.hpp"
 #include "parallel.hpp"
 
+#include <atomic>
+
 namespace cnc::detail {
 
 // Loops of the set-up, on the host with the threads of the library, which a serial Kokkos lacks, and on
@@ -23,16 +25,21 @@ void on_each(const Exec& exec, offset_t n, const Body& body) {
 /// The sum of what body(i, sum) adds for i in [0, n). Waits.
 template <class Exec, class Body>
 offset_t sum_over(const Exec& exec, offset_t n, const Body& body) {
-  offset_t sum = 0;
   if constexpr (is_host_space<typename Exec::memory_space>) {
-#pragma omp parallel for schedule(static) reduction(+ : sum) if (n > 2048)
-    for (offset_t i = 0; i < n; ++i) body(i, sum);
+    std::atomic<offset_t> sum{0};
+    parallel_ranges(n, n > 2048 ? set_up_threads() : 1, [&](offset_t begin, offset_t end, int) {
+      offset_t part = 0;
+      for (offset_t i = begin; i < end; ++i) body(i, part);
+      sum += part;
+    });
+    return sum;
   } else {
+    offset_t sum = 0;
     Kokkos::parallel_reduce("cnc::sum_over",
                             Kokkos::RangePolicy<Exec, Kokkos::IndexType<offset_t>>(exec, 0, n),
                             body, sum);
+    return sum;
   }
-  return sum;
 }
 
 /// The same on the threads of a context.

@@ -90,44 +90,60 @@ TEST_CASE("who waits at a barrier for long sleeps, and is woken") {
   CHECK(processor_seconds < 0.05);
 }
 
+#ifdef _OPENMP
 TEST_CASE("a team whose other threads are late dissolves, and works together again later") {
-#ifndef _OPENMP
-  CNC_SKIP("built without OpenMP");
-#endif
-  // A thread of its own has no record yet.
-  std::thread([] {
-    int together = 0, alone = 0;
-    const auto region = [&](double late) {
-      run_team(2, Shares::equal, [&](Team& team) {
-        if (team.part() == 0) ++(team.parts() == 2 ? together : alone);
-        for (int i = 0; i < 100; ++i) {
-          if (team.part() == 1) std::this_thread::sleep_for(Seconds(late));
-          team.wait();
-          if (!team.wait_and_stay()) break;
-        }
-      });
-    };
-    region(0.01);
-    CHECK(together == 1);
-    region(0.01);
-    CHECK(alone == 1);
-    std::this_thread::sleep_for(std::chrono::seconds(4));  // however much was lost
+  TeamRecord record([](int) { return false; });
+  int together = 0, alone = 0;
+  const auto region = [&](double late) {
+    run_team(
+        2, Shares::equal,
+        [&](Team& team) {
+          if (team.part() == 0) ++(team.parts() == 2 ? together : alone);
+          for (int i = 0; i < 100; ++i) {
+            if (team.part() == 1) std::this_thread::sleep_for(Seconds(late));
+            team.wait();
+            if (!team.wait_and_stay()) break;
+          }
+        },
+        record);
+  };
+  region(0.1);
+  CHECK(together == 1);
+  region(0.1);
+  CHECK(alone == 1);
+  for (int i = 0; i < 1000 && together == 1; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     region(0);
-    CHECK(together == 2);
-  }).join();
+  }
+  CHECK(together == 2);
 }
 
-TEST_CASE("a team stays together while waits are short beside its work, or its shares unequal") {
-  std::thread([] {
-    int alone = 0;
-    for (int i = 0; i < 3; ++i)
-      run_team(2, Shares::unknown, [&](Team& team) {
-        alone += team.parts() == 1;
-        if (team.part() == 1) work_for(0.01);
-      });
-    CHECK(alone == 0);
-  }).join();
+TEST_CASE("no team is formed on a crowded machine, nor judged by shares that are not equal") {
+  static bool crowded;
+  TeamRecord record([](int) { return crowded; });
+  int parts = 0;
+  const auto region = [&](double seconds) {
+    run_team(
+        2, Shares::unknown,
+        [&](Team& team) {
+          if (team.part() == 0)
+            parts = team.parts();
+          else
+            work_for(seconds);
+        },
+        record);
+  };
+  crowded = true;
+  region(0);
+  CHECK(parts == 1);
+  crowded = false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  for (int i = 0; i < 5; ++i) {
+    region(0.02);
+    CHECK(parts == 2);
+  }
 }
+#endif
 
 TEST_CASE("a loop on several threads visits every index once and passes an exception on") {
   for (const int threads : {1, 2, 3, 7}) {
@@ -143,6 +159,14 @@ TEST_CASE("a loop on several threads visits every index once and passes an excep
                         threads),
                     std::runtime_error);
   }
+}
+
+TEST_CASE("what the machine has to run is read from its load averages") {
+  CHECK(running_tasks("0.20 0.18 0.12 1/80 11206\n") == 1);
+  CHECK(running_tasks("25.87 25.50 22.67 130/1080 11206") == 130);
+  CHECK(running_tasks("") == 0);
+  CHECK(running_tasks("0.20 0.18 0.12 1") == 0);
+  CHECK(running_tasks("0.20 0.18 0.12 -/80") == 0);
 }
 
 TEST_CASE("a time quota is rounded up to whole processors") {
