@@ -32,7 +32,7 @@ struct MatrixMarketHeader {
 /// are.
 ///
 /// Errors   IoError (file, line, reason) for anything that is not a whole, well-formed, finite
-///          matrix; OutOfMemory when the sizes cannot be held.
+///          matrix; OutOfMemory when entries and result cannot be held, asked as the entries come.
 /// Cost     one pass over the file; at most 2 times the memory of the result (without duplicates)
 ///          and a window of 16 to 64 MiB of text.
 /// Source   Boisvert, Pozo & Remington, "The Matrix Market exchange formats: initial design",
@@ -79,11 +79,17 @@ void write_cache(const std::string& path, const CsrMatrix<T>& A);
 template <class T>
 void write_cache(const std::string& path, const Vector<const T>& x);
 
+/// The file that writing to `path` means: where a chain of symbolic links ends, whether a file is there or
+/// not.
+/// Errors   IoError (links in a circle, a link that cannot be read).
+std::string behind_links(const std::string& path);
+
 /// Calls `write` with an open stream on a new file, flushes it to disk and lets it take the place
 /// of `path`; on any failure or exception `path` is untouched. The new file has no name until it is
 /// complete, so nothing is left behind even when the program is ended; where the system cannot do
 /// that (old or network file systems), it is called PATH.cnc-XXXXXXXX.tmp and removed on failure.
-/// An existing file passes its permissions on, links stay links, and a device or a pipe is written
+/// An existing file passes its permissions on, links stay links (dangling ones too: the file that they
+/// name is made), and a device or a pipe is written
 /// to as it is.
 /// Errors   IoError with the system's reason.
 void write_file_atomically(const std::string& path,

@@ -36,7 +36,7 @@ void check_writable(const std::string& path) {
   // Replacing /dev/null or a pipe by a regular file is never what was meant.
   if (fs::exists(existing) && !fs::is_regular_file(existing))
     throw IoError(path, 0, "cannot write: is not a regular file");
-  fs::path directory = fs::path(path).parent_path();
+  fs::path directory = fs::path(behind_links(path)).parent_path();
   if (directory.empty()) directory = ".";
   if (!fs::is_directory(directory, error))
     throw IoError(path, 0, "cannot write: no directory '" + directory.string() + "'");

@@ -18,16 +18,6 @@ namespace fs = std::filesystem;
 
 using Write = std::function<void(std::ostream&)>;
 
-/// The file that a chain of symbolic links ends at: the links stay, the file is replaced.
-std::string behind_links(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_symlink(path, error)) {
-    return path;
-  }
-  const fs::path target = fs::weakly_canonical(path, error);
-  return error ? path : target.string();
-}
-
 void write_to_descriptor(const std::string& path, int descriptor, const Write& write) {
   detail::DescriptorBuffer buffer(descriptor);
   std::ostream out(&buffer);
@@ -60,9 +50,27 @@ void write_in_place(const std::string& path, const Write& write) {
 
 }  // namespace
 
-void write_file_atomically(const std::string& path, const Write& write) {
+std::string behind_links(const std::string& path) {
+  constexpr int most_links = 40;  // as many as the system follows
+  fs::path target = path;
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  for (int links = 0; fs::is_symlink(target, error); ++links) {
+    if (links == most_links) {
+      throw IoError(path, 0, "cannot write: too many symbolic links, or links in a circle");
+    }
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) {
+      throw IoError(path, 0, "cannot read the symbolic link: " + error.message());
+    }
+    target = next.is_absolute() ? next : target.parent_path() / next;
+  }
+  return target.string();
+}
+
+void write_file_atomically(const std::string& path, const Write& write) {
+  const std::string target = behind_links(path);
+  std::error_code error;
+  const fs::file_status status = fs::status(target, error);
   if (fs::is_directory(status)) {
     throw IoError(path, 0, "cannot write: it is a directory");
   }
@@ -70,7 +78,7 @@ void write_file_atomically(const std::string& path, const Write& write) {
     write_in_place(path, write);
     return;
   }
-  detail::UnnamedFile file(behind_links(path));
+  detail::UnnamedFile file(target);
   write_to_descriptor(path, file.descriptor(), write);
   file.publish();
 }

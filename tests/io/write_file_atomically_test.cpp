@@ -4,6 +4,7 @@
 #include <csignal>
 #include <ostream>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -123,4 +124,51 @@ TEST_CASE("permissions and links are kept") {
   CHECK(std::filesystem::is_symlink(link));
   CHECK(read_text(path) == "z");
   CHECK(directory.files() == 2);
+}
+
+TEST_CASE("a dangling link stays a link and the file that it names is made") {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.file("results"));
+  const std::string first = directory.file("first");
+  std::filesystem::create_symlink("results/second", first);
+  std::filesystem::create_symlink("x.txt", directory.file("results/second"));
+  for (const std::string text : {"new", "newer"}) {
+    put(first, text);
+    CHECK(std::filesystem::is_symlink(first));
+    CHECK(std::filesystem::is_symlink(directory.file("results/second")));
+    CHECK(std::filesystem::is_regular_file(directory.file("results/x.txt")));
+    CHECK(read_text(directory.file("results/x.txt")) == text);
+  }
+  std::filesystem::create_symlink(directory.file("b"), directory.file("a"));
+  std::filesystem::create_symlink(directory.file("a"), directory.file("b"));
+  CHECK(message_of([&] { put(directory.file("a"), "x"); }).find("links in a circle") !=
+        std::string::npos);
+  std::filesystem::create_symlink("nowhere/c.txt", directory.file("c"));
+  CHECK(message_of([&] { put(directory.file("c"), "x"); }) ==
+        directory.file("nowhere/c.txt") + ": cannot create: No such file or directory");
+}
+
+TEST_CASE("where the disk is full the old file stays and nothing is left behind") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("a.txt");
+  put(path, "old");
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    // A limit on the size of files stands for the end of a disk.
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1 << 20, 1 << 20};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string large(3000000, 'x');
+    const auto refused = [&](const std::string& name) {
+      return message_of([&] { put(name, large); }) == name + ": cannot write: File too large";
+    };
+    ::_exit(refused(path) && refused(directory.file("new.txt")) ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(read_text(path) == "old");
+  CHECK(directory.files() == 1);
 }
