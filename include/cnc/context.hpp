@@ -3,6 +3,7 @@
 #include <cnc/backend.hpp>
 #include <cnc/vector.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -42,6 +43,9 @@ void set_stream(Queue& queue, const Exec& exec) {
     queue.device = exec.hip_device();
   }
 }
+
+/// Throws InvalidArgument naming the largest number unless it is 0 to largest_threads().
+void require_threads(int threads);
 }  // namespace detail
 
 /// Where operations run: an execution-space instance (stream), a backend, and scratch.
@@ -64,7 +68,8 @@ class Context {
       detail::is_host_space<memory_space> ? MemorySpace::host : MemorySpace::device;
 
   /// Host contexts use `threads` threads (0: default_threads()).
-  /// Errors   as find_backend; InvalidArgument (threads < 0, Kokkos is not initialised); OutOfMemory.
+  /// Errors   as find_backend; InvalidArgument (threads < 0 or > largest_threads(), Kokkos is not initialised);
+  ///          OutOfMemory.
   explicit Context(std::string_view backend = "auto", int threads = 0,
                    const Exec& exec = detail::default_instance<Exec>())
       : Context(find_backend(backend, memory), threads, exec) {}
@@ -73,7 +78,7 @@ class Context {
                    const Exec& exec = detail::default_instance<Exec>())
       : Context(std::string_view(backend), threads, exec) {}
   /// With a backend that need not be in the registry: it works in this memory and is usable.
-  /// Errors   InvalidArgument (threads < 0, a backend for other memory, Kokkos is not initialised);
+  /// Errors   InvalidArgument (threads, a backend for other memory, Kokkos is not initialised);
   ///          OutOfMemory.
   explicit Context(const Backend& backend, int threads = 0,
                    const Exec& exec = detail::default_instance<Exec>());
@@ -151,12 +156,16 @@ Context(const char*)->Context<>;
 /// rounded up) give it processors, and no more than omp_set_num_threads said.
 int default_threads();
 
+/// The most threads that a context takes: beyond it an OpenMP library ends the process when the system refuses
+/// a thread. Eight for each processor of the machine, 256 at least.
+int largest_threads();
+
 template <class Exec>
 Context<Exec>::Context(const Backend& backend, int threads, const Exec& exec)
     : exec_(exec), backend_(&backend) {
-  require(threads >= 0, "Context: threads must not be negative");
+  detail::require_threads(threads);
   require(backend.memory == memory, "Context: the backend works in other memory");
-  queue_.threads = threads == 0 ? default_threads() : threads;
+  queue_.threads = threads == 0 ? std::min(default_threads(), largest_threads()) : threads;
   queue_.execution_space = &exec_;
   detail::set_stream(queue_, exec_);
   const InstanceScope scope(exec_);

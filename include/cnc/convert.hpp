@@ -8,17 +8,18 @@ namespace cnc {
 // in the memory of Kokkos' default device execution space, on that device. The result is in the same
 // memory. A conversion on a device starts after all that was enqueued there before and has ended on
 // return. Conversions allocate the result and O(rows) scratch (O(nonzeros) at most for a transpose).
-// Sources are checked with validate() first, at the price of one pass over their indices: a column out
-// of order would otherwise be written out of bounds. `nonzeros`, the useful entries, is carried from the
+// Sources are checked with validate() first unless `checked` vouches for them, at the price of one pass
+// over their indices: a column out of range would otherwise be written out of bounds. CSR whose rows are
+// not in ascending order is taken too; a sorted copy of it (8 bytes and a value per entry) lives for as long
+// as the conversion. `nonzeros`, the useful entries, is carried from the
 // source to the result.
 
 /// A memory space of Kokkos as one of the library's own two.
 template <class Space>
-inline constexpr MemorySpace memory_of =
-    detail::is_host_space<Space> ? MemorySpace::host : MemorySpace::device;
+inline constexpr MemorySpace memory_of = detail::memory_kind<Space>;
 
 /// BCSR with blocks of `block_size`: every block that holds an entry of A is stored whole. Block size 1
-/// returns A itself, sharing its views.
+/// returns A itself, sharing its views, rows in the order in which they are.
 /// Errors   InvalidArgument (block size outside 1..16, more than 2^31 - 1 blocks, A not valid CSR).
 /// Cost     O(nonzeros + blocks b): two passes, one that counts blocks, one that fills them.
 template <class T, class Space>
@@ -92,12 +93,12 @@ CsrMatrix<T> transpose(const CsrMatrix<T>& A);
 
 /// @{
 /// New values on an unchanged pattern: overwrites the values of `A` with those of `source`, allocating
-/// nothing. Every entry of `source` must have its place in `A`; the rest of `A` becomes zero.
+/// nothing when the rows of `source` ascend; those of `A` must. Every entry of `source` must have its place in `A`; the rest of `A` becomes zero.
 /// `source` may be of another precision than `A`. Views that `A` shares with others (a CSR layout shares
 /// those of the matrix it was built from) see the new values too; if `source` itself is one of them,
 /// nothing is left to do. A.nonzeros becomes source.nonzeros.
-/// Errors   InvalidArgument (extents differ; an entry of `source` has no place in `A`, is out of order or
-///          overflows T). The pattern of `A` is then as before, its values are not.
+/// Errors   InvalidArgument (`source` is not valid CSR; extents differ; A is read_only; an entry of `source`
+///          has no place in `A` or overflows T). The pattern of `A` is then as before, its values are not.
 /// Cost     O(stored), in parallel.
 template <class T, class S, class Space>
 void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& source);

@@ -28,13 +28,11 @@ auto copy_to(const Kokkos::View<T*, Properties...>& view) {
 /// A matrix in another memory space, in the same layout.
 template <class Space, class T, class From>
 BcsrMatrix<T, Space> copy_to(const BcsrMatrix<T, From>& A) {
-  return {A.rows,
-          A.cols,
-          A.block_size,
-          copy_to<Space>(A.row_offsets),
-          copy_to<Space>(A.columns),
-          copy_to<Space>(A.values),
-          A.nonzeros};
+  BcsrMatrix<T, Space> copy(A.rows, A.cols, A.block_size, copy_to<Space>(A.row_offsets),
+                            copy_to<Space>(A.columns), copy_to<Space>(A.values), A.nonzeros);
+  copy.checked = A.checked;
+  copy.read_only = A.read_only && std::is_same_v<Space, From>;
+  return copy;
 }
 template <class Space, class T, class From>
 BsellMatrix<T, Space> copy_to(const BsellMatrix<T, From>& A) {

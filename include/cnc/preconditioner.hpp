@@ -32,9 +32,10 @@ struct PreconditionerSetup {
 /// Values   "zero" and "singular" include everything whose inverse V cannot hold. Rows and blocks at
 ///          fault get the identity, the others their inverse, so M can be applied in any case.
 ///          A negative diagonal is no fault here: the solver sees it as r.z < 0.
-/// Errors   InvalidArgument (A not square, block size outside 1..16). A zero diagonal is no exception:
+/// Errors   InvalidArgument (A not square, not valid CSR, block size outside 1..16). A zero diagonal is no exception:
 ///          it is reported in the result, the solver turns it into a status.
-/// Cost     O(nonzeros of the diagonal blocks b), in parallel where the matrix is.
+/// Cost     O(nonzeros of the diagonal blocks b), in parallel where the matrix is, and the check of A unless
+///          A.checked vouches for it. Rows that do not ascend are read from end to end.
 template <class V, class S, class Space>
 PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, PreconditionerKind kind,
                                           int block_size, Preconditioner<V, Space>& M);

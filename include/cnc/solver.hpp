@@ -118,6 +118,10 @@ struct SolveOptions {
   FormatSpec format = {};             ///< layout to build in prepare; "auto" chooses
   StoragePrecision storage = StoragePrecision::as_vectors;  ///< of the matrix
   Reordering reordering = Reordering::none;                 ///< of the rows
+  /// The caller vouches for every CSR and BCSR matrix given: offsets and columns are in range, and the columns
+  /// of a row ascend, none twice. prepare then skips its check (BcsrMatrix::validate: less than one product). A
+  /// wrong promise is reads and writes out of bounds.
+  bool trusted = false;
 
   double rtol = 1e-8;  ///< converged when the true residual <= max(rtol * reference, atol)
   double atol = 0;     ///< absolute, in the units of b
@@ -190,6 +194,12 @@ struct SolveReport {
   double gigabytes_per_second() const { return seconds > 0 ? bytes / seconds * 1e-9 : 0; }
 };
 
+/// Bytes that prepare takes at least for a CSR matrix of this size, beside the matrix, b and x: vectors,
+/// preconditioner, and what the layout cannot do without. prepare compares the need with what is free before it
+/// builds anything, and again when the layout is chosen; a program can ask before it has the matrix.
+template <class V>
+double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& options);
+
 /// Solves A x = b again and again: prepare once per pattern, update_values per time step, solve per
 /// right-hand side. solve allocates nothing but the report's history and strings, and, once it has failed,
 /// what it takes to say why.
@@ -221,9 +231,12 @@ class Solver {
   /// The same.
   Solver& operator=(Solver&&) noexcept;
 
-  /// Analyses the pattern, reorders, chooses and builds the layout, sets up the preconditioner and
-  /// allocates every vector that solve needs.
-  /// Errors   InvalidArgument (A not square, format cannot hold it).
+  /// Checks the matrix (unless options.trusted), analyses the pattern, reorders, chooses and builds the
+  /// layout, sets up the preconditioner and allocates every vector that solve needs. Rows in any order are
+  /// used as they are by format "csr" without reordering and f32 storage; everything else is built from a copy with sorted
+  /// rows, which is kept (8 bytes and a value per entry).
+  /// Errors   InvalidArgument (A not square, A not valid: row and column are named; format cannot hold it),
+  ///          OutOfMemory: before anything is built, when all that prepare needs exceeds what is free.
   void prepare(const CsrMatrix<V, Space>& A);
   /// Uses the matrix in the layout in which it is (options.format and reordering must be left alone).
   void prepare(const Matrix<V, Space>& A);
@@ -233,7 +246,7 @@ class Solver {
   /// New values on the pattern given to prepare: refills the layout and the preconditioner in place. Where
   /// `auto` chose dia-symmetric and the values are no longer symmetric, it chooses again, once: report and
   /// advice say so.
-  /// Errors   InvalidArgument (pattern differs, matrix-free: the solver goes on with the old values; a value
+  /// Errors   InvalidArgument (extents, pattern differ, matrix-free: the solver goes on with the old values; a value
   ///          that the layout cannot hold: the solver is then no longer prepared).
   void update_values(const CsrMatrix<V, Space>& A);
   /// The same after prepare(Matrix): takes the matrix as it is, in its layout.

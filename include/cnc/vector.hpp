@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <exception>
+#include <limits>
 #include <new>
 #include <string>
 #include <string_view>
@@ -32,30 +33,49 @@ Vector<T, Space> wrap(T* data, index_t n) {
 }
 
 namespace detail {
-/// Bytes that can still be allocated there, 0 where nobody tells.
+/// What free_bytes answers where nobody tells.
+inline constexpr std::size_t unknown_bytes = std::numeric_limits<std::size_t>::max();
+
+/// Bytes that can still be allocated there. On the host the least of what the machine has available, what the
+/// control groups of the process leave (versions 1 and 2) and what its address space may still grow by.
+/// Cost     some 50 microseconds: files of the system are read.
 std::size_t free_bytes(MemorySpace memory);
 
 /// Kokkos would end the process, or crash, where it is used before its initialisation or after its end.
 /// Errors   InvalidArgument, which begins with `who`.
 void require_kokkos(const char* who);
 
+/// Refuses a need that cannot be met, before anything of it is allocated: the system would grant the memory
+/// and end the process when it is used. Needs below 4 MB pass without a question.
+/// Errors   OutOfMemory naming what for, bytes asked and bytes free.
+void require_memory(std::string_view what, double bytes, MemorySpace memory);
+
+/// The same for what was found out already: bytes free, or unknown_bytes.
+[[noreturn]] void throw_out_of_memory(std::string_view what, double bytes, std::size_t free);
+
 template <class Space>
 inline constexpr bool is_host_space =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible;
 
-/// allocate() makes a view of `bytes`. The one place where what Kokkos throws, a std::bad_alloc or a
+template <class Space>
+inline constexpr MemorySpace memory_kind =
+    is_host_space<Space> ? MemorySpace::host : MemorySpace::device;
+
+/// allocate() makes a view of `bytes`. The one place where views are allocated: what the host cannot hold is
+/// refused (a device refuses by itself), and what Kokkos throws, a std::bad_alloc or a
 /// std::runtime_error by version, becomes OutOfMemory.
 template <class Space, class Allocate>
 auto allocated(const std::string& label, std::size_t bytes, const Allocate& allocate) {
   require_kokkos(label.c_str());
+  if constexpr (is_host_space<Space>)
+    require_memory(label, static_cast<double>(bytes), MemorySpace::host);
   try {
     return allocate();
   } catch (const std::exception& error) {
     const bool ran_out = dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
                          std::string_view(error.what()).find("alloc") != std::string_view::npos;
     if (!ran_out) throw;
-    const MemorySpace memory = is_host_space<Space> ? MemorySpace::host : MemorySpace::device;
-    throw OutOfMemory(label, bytes, free_bytes(memory));
+    throw_out_of_memory(label, static_cast<double>(bytes), free_bytes(memory_kind<Space>));
   }
 }
 }  // namespace detail

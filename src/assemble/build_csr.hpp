@@ -30,6 +30,8 @@ CsrMatrix<T> build_csr(index_t rows, index_t cols, const char* what, const Count
   auto offsets = uninitialized<index_t>("cnc::row_offsets", static_cast<std::size_t>(rows) + 1);
   parallel_for(rows, [&](index_t row) { offsets(static_cast<std::size_t>(row) + 1) = count(row); });
   const auto entries = static_cast<std::size_t>(scan_row_lengths(offsets.data(), rows, what));
+  require_memory(what, static_cast<double>(entries) * (sizeof(index_t) + sizeof(T)),
+                 MemorySpace::host);
   auto columns = uninitialized<index_t>("cnc::columns", entries);
   auto values = uninitialized<T>("cnc::values", entries);
   parallel_for(rows, [&](index_t row) {

@@ -43,7 +43,9 @@ int compare(const CompareArguments& arguments) {
   const bool report = arguments.json != "-";
 
   const Session session(request.threads);
-  const LoadedMatrix matrix = load_matrix(arguments.source);
+  const LoadedMatrix matrix = load_matrix(arguments.source, [](index_t rows, offset_t) {
+    return rows * 2.0 * sizeof(double);  // x and y
+  });
   if (report)
     std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
                                         matrix_text(matrix.A) + ", " + origin_text(matrix))
@@ -96,7 +98,7 @@ void add_compare(CLI::App& app, Action& action) {
       ->type_name("X")
       ->capture_default_str();
   command->add_option("--threads", a->request.threads, "Threads (default: all)")
-      ->check(CLI::Range(1, 4096))
+      ->check(CLI::Range(1, largest_threads()))
       ->type_name("N");
   command->add_option("--json", a->json, "Write all figures as JSON ('-': standard output)")
       ->check(not_empty)

@@ -37,7 +37,7 @@ int generate(const GenerateOptions& options) {
     throw IoError(options.output, 0, "unknown file type (known: .mtx, .mtx.gz, .cnc)");
   check_writable(options.output);
   const Session session(0);
-  const LoadedMatrix matrix = load_matrix(options.problem);
+  const LoadedMatrix matrix = load_matrix(options.problem, nullptr);
   if (cache)
     write_cache(options.output, matrix.A);
   else

@@ -41,7 +41,9 @@ int info(const InfoOptions& options) {
   check_outputs({options.spy, options.json}, {options.source});
   const Session session(options.threads);
   Context<> ctx("auto", options.threads);
-  const LoadedMatrix matrix = load_matrix(options.source);
+  const LoadedMatrix matrix = load_matrix(options.source, [](index_t rows, offset_t) {
+    return rows * (sizeof(double) + 2.0);  // a diagonal, and marks of rows and columns
+  });
   const MatrixFacts facts = gather(ctx, matrix.A);
   if (options.json != "-") print_facts(std::cout, matrix, facts);
   if (!options.spy.empty()) write_spy_png(options.spy, matrix.A);
@@ -63,7 +65,7 @@ void add_info(CLI::App& app, Action& action) {
       ->check(not_empty)
       ->type_name("FILE");
   command->add_option("--threads", options->threads, "Threads (default: all)")
-      ->check(CLI::Range(1, 4096))
+      ->check(CLI::Range(1, largest_threads()))
       ->type_name("N");
   command->callback([options, &action] { action = [options] { return info(*options); }; });
 }

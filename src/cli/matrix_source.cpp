@@ -7,6 +7,7 @@
 #include <cnc/io.hpp>
 #include <cnc/problems.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace cnc::cli {
@@ -20,9 +21,28 @@ namespace {
   throw InvalidArgument(source + ": no such file, and no built-in problem (known: " + known + ")");
 }
 
+/// A Matrix Market file may be small and its matrix large.
+void require_memory_for(const std::string& path, const FurtherBytes& further_bytes) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return;  // a pipe is read once
+  MatrixMarketHeader header;
+  try {
+    header = read_matrix_market_header(path);
+  } catch (const IoError&) {
+    return;  // a binary cache, or read_matrix says what is wrong
+  }
+  // Headers may promise more entries than there are: text has two bytes for one, gzip packs at most 1032 to 1.
+  const double most = static_cast<double>(std::filesystem::file_size(path, error)) * 1032 / 2;
+  const double entries = std::min(static_cast<double>(header.entries), most);
+  const double matrix = sizeof(index_t) * (header.rows + 1.0) +
+                        entries * static_cast<double>(sizeof(index_t) + sizeof(double));
+  detail::require_memory(path, matrix + further_bytes(header.rows, static_cast<offset_t>(entries)),
+                         MemorySpace::host);
+}
+
 }  // namespace
 
-LoadedMatrix load_matrix(const std::string& source) {
+LoadedMatrix load_matrix(const std::string& source, const FurtherBytes& further_bytes) {
   LoadedMatrix result;
   result.name = source;
   result.generated = is_problem(source);
@@ -33,6 +53,7 @@ LoadedMatrix load_matrix(const std::string& source) {
     std::error_code ignored;
     if (source.find(':') != std::string::npos && !std::filesystem::exists(source, ignored))
       complain_unknown_problem(source);
+    require_memory_for(source, further_bytes);
     result.A = read_matrix<double>(source);
   }
   result.seconds = now() - start;

@@ -2,6 +2,7 @@
 
 #include <cnc/bcsr_matrix.hpp>
 
+#include <functional>
 #include <string>
 
 namespace cnc::cli {
@@ -14,9 +15,13 @@ struct LoadedMatrix {
   bool generated = false;  ///< a built-in problem, not a file
 };
 
-/// Reads FILE or generates PROBLEM.
-/// Errors   IoError; InvalidArgument naming the known problems when the text is neither.
-LoadedMatrix load_matrix(const std::string& source);
+/// Bytes that a subcommand takes at least beside a matrix of so many rows and entries.
+using FurtherBytes = std::function<double(index_t rows, offset_t entries)>;
+
+/// Reads FILE or generates PROBLEM. What the header of a file says is compared with the free memory, together
+/// with what the subcommand takes beside the matrix, before anything else is read.
+/// Errors   IoError; InvalidArgument naming the known problems when the text is neither; OutOfMemory.
+LoadedMatrix load_matrix(const std::string& source, const FurtherBytes& further_bytes);
 
 /// "12 x 12, 54 nonzeros, 4.5 per row"
 std::string matrix_text(const CsrMatrix<double>& A);

@@ -1,5 +1,7 @@
 #include "session.hpp"
 
+#include <cnc/context.hpp>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -9,6 +11,7 @@
 namespace cnc::cli {
 
 Session::Session(int threads) {
+  detail::require_threads(threads);
 #ifdef _OPENMP
   if (threads > 0) omp_set_num_threads(threads);
 #endif

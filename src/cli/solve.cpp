@@ -110,7 +110,9 @@ int solve(const SolveArguments& arguments) {
                              memory_of_backend(arguments.backend, arguments.memory),
                              arguments.threads, arguments.block_threads};
   (void)find_backend(where.backend, where.memory);  // before a large matrix is read
-  const LoadedMatrix matrix = load_matrix(arguments.source);
+  const LoadedMatrix matrix = load_matrix(arguments.source, [&](index_t rows, offset_t entries) {
+    return solve_bytes(request, where.memory, rows, entries);
+  });
   const Interrupt interrupt;  // from here on, Ctrl-C ends the iteration and keeps its results
   if (report)
     std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
@@ -167,7 +169,7 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--threads", a.threads, "Threads (default: all)")
-      ->check(CLI::Range(1, 4096))
+      ->check(CLI::Range(1, largest_threads()))
       ->type_name("N");
 }
 

@@ -67,7 +67,7 @@ bool is_built_in_rhs(const std::string& text) {
 template <class V>
 Vector<V> right_hand_side(const std::string& text, const CsrMatrix<V>& A) {
   if (!is_built_in_rhs(text)) return vector_from_file<V>(text, A.rows, "right-hand side");
-  Vector<V> b("b", static_cast<std::size_t>(A.rows));
+  const auto b = zeroed<V>("b", static_cast<std::size_t>(A.rows));
   if (text == "ones") {
     Kokkos::deep_copy(b, V(1));
   } else if (text == "a-times-ones") {
@@ -128,7 +128,7 @@ SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest re
   using Space = typename Exec::memory_space;
   const Vector<V> b = right_hand_side(request.rhs, A);
   const Vector<V> x0 = request.x0 == "zero"
-                           ? Vector<V>("x", static_cast<std::size_t>(A.rows))
+                           ? zeroed<V>("x", static_cast<std::size_t>(A.rows))
                            : vector_from_file<V>(request.x0, A.rows, "start vector");
   ProgressLine line(request.show_progress);
   const double rtol = request.options.rtol;
@@ -182,6 +182,15 @@ void check_vectors(const SolveRequest& request) {
   if (!output.empty() && !output.ends_with(".mtx") && !output.ends_with(".mtx.gz") &&
       !output.ends_with(".cnc"))
     throw IoError(output, 0, "unknown file type (known: .mtx, .mtx.gz, .cnc)");
+}
+
+double solve_bytes(const SolveRequest& request, MemorySpace memory, index_t rows,
+                   offset_t entries) {
+  const bool narrow = request.precision == Precision::f32;
+  const double b_and_x = 2.0 * rows * (narrow ? sizeof(float) : sizeof(double));
+  if (memory == MemorySpace::device) return b_and_x;
+  return b_and_x + (narrow ? least_prepare_bytes<float>(rows, entries, request.options)
+                           : least_prepare_bytes<double>(rows, entries, request.options));
 }
 
 SolveOutcome run_solve(const ContextRequest& where, const LoadedMatrix& matrix,

@@ -66,6 +66,9 @@ struct SolveOutcome {
       0;  ///< measured read rate at the working set of an iteration, bytes/s; 0: not measured
 };
 
+/// Bytes of host memory that run_solve takes at least beside a matrix of so many rows and entries.
+double solve_bytes(const SolveRequest& request, MemorySpace memory, index_t rows, offset_t entries);
+
 /// Checks right-hand side, start vector and the name of the output before a large matrix is read.
 /// Errors   IoError (no such file, unknown file type), InvalidArgument (seed).
 void check_vectors(const SolveRequest& request);

@@ -1,4 +1,5 @@
 #include "convert/checks.hpp"
+#include "convert/sorted_rows.hpp"
 #include "convert/structure_facts.hpp"
 
 #include <cnc/formats.hpp>
@@ -69,8 +70,8 @@ offset_t count_diagonals(const BcsrOperand<T>& A) {
 }  // namespace
 
 template <class T, class Space>
-Structure analyze(const CsrMatrix<T, Space>& A) {
-  detail::require_csr(A);
+Structure analyze(const CsrMatrix<T, Space>& given) {
+  const CsrMatrix<T> A = detail::ascending_csr(given);
   const auto source = A.operand();
   Structure structure;
   structure.rows = A.rows;

@@ -1,11 +1,12 @@
-#include "convert/bcsr_rows.hpp"
+#include "convert/bcsr_checks.hpp"
 #include "convert/block_row.hpp"
 #include "convert/checks.hpp"
+#include "convert/sorted_rows.hpp"
 #include "convert/unpack.hpp"
 
 #include <cnc/convert.hpp>
 
-#include <string>
+#include <atomic>
 
 // Everything about BCSR (and so CSR) that is not arithmetic: check, build, unpack, refresh.
 
@@ -26,27 +27,36 @@ detail::RefusedEntry refresh_block_row(const BcsrOperand<T>& A, T* values,
 }  // namespace
 
 template <class T, class Space>
-void BcsrMatrix<T, Space>::validate() const {
-  check_extents();
-  require(nonzeros >= 0 && nonzeros <= stored(), "BcsrMatrix: nonzeros must be 0 to stored()");
+Checked BcsrMatrix<T, Space>::validate() const {
+  detail::check_counts(*this);
   const auto A = operand();
-  require(A.row_offsets[0] == 0, "BcsrMatrix: row offsets must start at 0");
-  require(A.row_offsets[block_rows()] == blocks(),
-          "BcsrMatrix: row offsets must end at the number of blocks");
+  detail::check_offset_bounds(*this, A.row_offsets[0], A.row_offsets[block_rows()]);
+  std::atomic<bool> all_ascend{true};
   const index_t i = detail::first_fault(block_rows(), [&](index_t row) {
-    return detail::block_row_fault(A, blocks(), row) != detail::BlockRowFault::none;
+    bool ascending = true;
+    const bool faulty =
+        detail::block_row_fault(A, blocks(), row, ascending) != detail::BlockRowFault::none;
+    if (!ascending && all_ascend.load(std::memory_order_relaxed)) all_ascend = false;
+    return faulty;
   });
-  require(i < 0, [&] {
-    return "BcsrMatrix: block row " + std::to_string(i) + ": " +
-           fault_text(detail::block_row_fault(A, blocks(), i));
-  });
+  if (i >= 0) {
+    bool ignored = true;
+    detail::throw_row_fault(*this, i, detail::block_row_fault(A, blocks(), i, ignored));
+  }
+  if (all_ascend) return Checked::ascending;
+  (void)detail::ascending_order<Kokkos::DefaultHostExecutionSpace>(
+      *this);  // finds what comes twice
+  return Checked::valid;
 }
 
 template <class T, class Space>
-BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& A, int block_size) {
+BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& given, int block_size) {
   detail::require_block_size(block_size);
-  detail::require_csr(A);
-  if (block_size == 1) return A;
+  if (block_size == 1) {
+    detail::require_csr(given);
+    return given;
+  }
+  const CsrMatrix<T> A = detail::ascending_csr(given);
 
   const auto source = A.operand();
   const index_t block_rows = ceil_div(A.rows, block_size);
@@ -60,6 +70,7 @@ BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& A, int block_size) {
       static_cast<std::size_t>(detail::offsets_from_counts(offsets, block_rows, "blocks"));
 
   const std::size_t b2 = static_cast<std::size_t>(block_size) * block_size;
+  detail::require_blocks<T, Space>("to_bcsr", blocks, b2);
   const auto columns = uninitialized<index_t>("cnc::bcsr columns", blocks);
   const auto values = uninitialized<T>("cnc::bcsr values", blocks * b2);
   index_t* column_data = columns.data();
@@ -73,14 +84,16 @@ BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& A, int block_size) {
 
 template <class T, class Space>
 CsrMatrix<T, Space> to_csr(const BcsrMatrix<T, Space>& A) {
-  A.validate();
+  detail::require_valid(A);
   return A.block_size == 1 ? A : detail::unpack_rows(A);
 }
 
 template <class T, class S, class Space>
-void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
-  detail::require_refreshable(A, source);
-  if (detail::shares_arrays(A, source)) return;
+void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
+  detail::require_refreshable(A, given);
+  if (detail::shares_arrays(A, given)) return;
+  require(!A.read_only, "update_values: the values of the matrix are const");
+  const CsrMatrix<S> source = detail::ascending_csr(given);
   const auto target = A.operand();
   const auto from = source.operand();
   T* values = A.values.data();
@@ -95,7 +108,7 @@ void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
 }
 
 #define CNC_INSTANTIATE(T)                                              \
-  template void BcsrMatrix<T>::validate() const;                        \
+  template Checked BcsrMatrix<T>::validate() const;                     \
   template BcsrMatrix<T> to_bcsr(const CsrMatrix<T>&, int);             \
   template CsrMatrix<T> to_csr(const BcsrMatrix<T>&);                   \
   template void update_values(BcsrMatrix<T>&, const CsrMatrix<float>&); \

@@ -13,18 +13,7 @@
 namespace cnc::detail {
 
 /// What can be wrong with a block row, in the order in which it is reported.
-enum class BlockRowFault : int { none, offsets, order, range, fill };
-
-inline const char* fault_text(BlockRowFault fault) {
-  switch (fault) {
-    case BlockRowFault::none: break;
-    case BlockRowFault::offsets: return "row offsets do not ascend from 0 to the number of blocks";
-    case BlockRowFault::order: return "columns do not ascend";
-    case BlockRowFault::range: return "a column is out of range";
-    case BlockRowFault::fill: return "an entry outside the matrix is not zero";
-  }
-  return "";
-}
+enum class BlockRowFault : int { none, offsets, range, order, fill };
 
 /// Whether block k, of block row i, is zero outside the matrix. True for a block all outside.
 template <class T>
@@ -41,19 +30,31 @@ KOKKOS_INLINE_FUNCTION bool zero_out_of_range(const BcsrOperand<T>& A, index_t i
   return true;
 }
 
-/// What is wrong with block row i. Reads nothing out of bounds whatever the arrays hold. Several lanes
-/// may share the blocks; the least of their faults is then the one of the row.
+/// What is wrong with block row i. Reads nothing out of bounds whatever the arrays hold. Rows of CSR in
+/// another order than ascending have no fault here but clear `ascending`. Several lanes may share the blocks; the
+/// least of their faults is then the one of the row.
 template <class T>
 KOKKOS_INLINE_FUNCTION BlockRowFault block_row_fault(const BcsrOperand<T>& A, offset_t blocks,
-                                                     index_t i, int lane = 0, int lanes = 1) {
+                                                     index_t i, bool& ascending, int lane = 0,
+                                                     int lanes = 1) {
   const index_t begin = A.row_offsets[i];
   const index_t end = A.row_offsets[i + 1];
   if (begin < 0 || end < begin || end > blocks) return BlockRowFault::offsets;
-  // Ascending columns that start at 0 or later and end before block_cols are all in range.
+  if (begin == end) return BlockRowFault::none;
+  // Without a way out, so that compilers make vectors of it.
+  int descents = 0;
   for (offset_t k = static_cast<offset_t>(begin) + 1 + lane; k < end; k += lanes)
-    if (A.columns[k] <= A.columns[k - 1]) return BlockRowFault::order;
-  if (begin < end && (A.columns[begin] < 0 || A.columns[end - 1] >= A.block_cols()))
-    return BlockRowFault::range;
+    descents += A.columns[k] <= A.columns[k - 1];
+  if (descents > 0) {
+    ascending = false;
+    for (index_t k = begin; k < end; ++k)
+      if (A.columns[k] < 0 || A.columns[k] >= A.block_cols()) return BlockRowFault::range;
+    return A.block_size == 1 ? BlockRowFault::none : BlockRowFault::order;
+  }
+  // Ascending columns that start at 0 or later and end before block_cols are all in range. With more than one
+  // lane this is known of all only together, and the least fault counts.
+  if (A.columns[begin] < 0 || A.columns[end - 1] >= A.block_cols()) return BlockRowFault::range;
+  if (A.block_size == 1) return BlockRowFault::none;
   // Only blocks of the last block row and a block of the last block column can be partial.
   const bool last_row = i == A.block_rows() - 1;
   for (index_t k = last_row ? begin : std::max(begin, end - 1); k < end; ++k)

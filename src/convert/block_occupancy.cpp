@@ -1,5 +1,6 @@
 #include "convert/block_row.hpp"
 #include "convert/checks.hpp"
+#include "convert/sorted_rows.hpp"
 #include "convert/structure_facts.hpp"
 
 #include <cnc/convert.hpp>
@@ -10,9 +11,9 @@
 namespace cnc {
 
 template <class T, class Space>
-BlockOccupancy block_occupancy(const CsrMatrix<T, Space>& A, int block_size) {
+BlockOccupancy block_occupancy(const CsrMatrix<T, Space>& given, int block_size) {
   detail::require_block_size(block_size);
-  require(A.block_size == 1, "block_occupancy: a CSR matrix (block size 1) is needed");
+  const CsrMatrix<T> A = detail::ascending_csr(given);
   const auto source = A.operand();
   const int parts = detail::set_up_threads();
   std::vector<offset_t> counts(static_cast<std::size_t>(parts), 0);

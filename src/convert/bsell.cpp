@@ -1,6 +1,7 @@
 #include "convert/bsell_checks.hpp"
 #include "convert/bsell_rows.hpp"
 #include "convert/checks.hpp"
+#include "convert/sorted_rows.hpp"
 #include "convert/unpack.hpp"
 
 #include <cnc/convert.hpp>
@@ -73,10 +74,10 @@ detail::RefusedEntry refresh_slice(const BsellOperand<T>& A, T* values,
 }  // namespace
 
 template <class T, class Space>
-BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& A, int block_size, int slice_height,
+BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& given, int block_size, int slice_height,
                                index_t sort_window) {
-  BsellMatrix<T, Space> B = detail::sized_bsell(A, block_size, slice_height, sort_window);
-  detail::require_csr(A);
+  BsellMatrix<T, Space> B = detail::sized_bsell(given, block_size, slice_height, sort_window);
+  const CsrMatrix<T> A = detail::ascending_csr(given);
 
   const auto source = A.operand();
   std::vector<index_t> lengths(static_cast<std::size_t>(B.block_rows()));
@@ -100,6 +101,7 @@ BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& A, int block_size, int
   const offset_t slots = detail::offsets_from_counts(slice_offsets.data(), B.slices(), "slots");
   B.slice_offsets = slice_offsets;
 
+  detail::require_blocks<T, Space>("to_bsell", slots, block_size * block_size);
   const auto columns = uninitialized<index_t>("cnc::bsell columns", slots);
   B.values = uninitialized<T>("cnc::bsell values", slots * block_size * block_size);
   B.columns = columns;
@@ -120,8 +122,9 @@ CsrMatrix<T, Space> to_csr(const BsellMatrix<T, Space>& A) {
 }
 
 template <class T, class S, class Space>
-void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
-  detail::require_refreshable(A, source);
+void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
+  detail::require_refreshable(A, given);
+  const CsrMatrix<S> source = detail::ascending_csr(given);
   const auto target = A.operand();
   const auto from = source.operand();
   T* values = A.values.data();

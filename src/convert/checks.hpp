@@ -49,12 +49,13 @@ Offset offsets_from_counts(Offset* offsets, offset_t n, const char* what) {
   return static_cast<Offset>(sum);
 }
 
-/// The door of every conversion that starts from CSR. The O(nonzeros) check is worth its pass: a
-/// column out of order would make the conversion write out of bounds.
+/// Asks for the memory of the columns and values of so many blocks at once.
 template <class T, class Space>
-void require_csr(const CsrMatrix<T, Space>& A) {
-  require(A.block_size == 1, "a CSR matrix (block size 1) is needed here");
-  A.validate();
+void require_blocks(const char* what, std::size_t blocks, std::size_t values_per_block) {
+  require_memory(what,
+                 static_cast<double>(blocks) *
+                     static_cast<double>(sizeof(index_t) + values_per_block * sizeof(T)),
+                 memory_kind<Space>);
 }
 
 /// block_row < 0: convert_values met no value that is too large.

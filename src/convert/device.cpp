@@ -1,6 +1,7 @@
 #include "convert/device_space.hpp"
 
 #ifdef CNC_KOKKOS_HAS_DEVICE
+#include "convert/narrow_indices.hpp"
 #include "convert/portable/analyze.hpp"
 #include "convert/portable/bcsr.hpp"
 #include "convert/portable/bsell.hpp"
@@ -16,6 +17,17 @@ namespace cnc {
 using detail::DeviceExec;
 using detail::DeviceSpace;
 using detail::Settled;
+
+// First: what comes after uses it.
+#define CNC_DEFINE(T)                                    \
+  template <>                                            \
+  Checked BcsrMatrix<T, DeviceSpace>::validate() const { \
+    const Settled settled;                               \
+    return portable::validate<DeviceExec>(*this);        \
+  }
+CNC_DEFINE(float)
+CNC_DEFINE(double)
+#undef CNC_DEFINE
 
 #define CNC_DEFINE_CONVERSION(To, From)                                                            \
   template <>                                                                                      \
@@ -35,11 +47,6 @@ CNC_DEFINE_CONVERSION(double, double)
 #undef CNC_DEFINE_CONVERSION
 
 #define CNC_DEFINE(T)                                                                      \
-  template <>                                                                              \
-  void BcsrMatrix<T, DeviceSpace>::validate() const {                                      \
-    const Settled settled;                                                                 \
-    portable::validate<DeviceExec>(*this);                                                 \
-  }                                                                                        \
   template <>                                                                              \
   BcsrMatrix<T, DeviceSpace> to_bcsr(const CsrMatrix<T, DeviceSpace>& A, int block_size) { \
     const Settled settled;                                                                 \
@@ -107,6 +114,18 @@ CNC_DEFINE(double)
 #undef CNC_DEFINE_TO_CSR
 #undef CNC_DEFINE_LAYOUT
 #undef CNC_DEFINE_UPDATE
+
+namespace detail {
+#define CNC_DEFINE(Index)                                                                    \
+  template <>                                                                                \
+  Vector<index_t, DeviceSpace> narrowed<DeviceSpace>(const char* name, const Index* indices, \
+                                                     std::size_t n, int base) {              \
+    const Settled settled;                                                                   \
+    return narrowed_by<DeviceExec>(name, indices, n, base);                                  \
+  }
+CNC_FOR_EACH_INDEX_TYPE(CNC_DEFINE)
+#undef CNC_DEFINE
+}  // namespace detail
 
 }  // namespace cnc
 #endif

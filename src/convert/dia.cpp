@@ -1,6 +1,7 @@
 #include "convert/checks.hpp"
 #include "convert/dia_checks.hpp"
 #include "convert/dia_rows.hpp"
+#include "convert/sorted_rows.hpp"
 #include "convert/unpack.hpp"
 
 #include <cnc/convert.hpp>
@@ -58,8 +59,8 @@ void DiaMatrix<T, Space>::validate() const {
 }
 
 template <class T, class Space>
-DiaMatrix<T, Space> to_dia(const CsrMatrix<T, Space>& A, bool symmetric) {
-  detail::require_csr(A);
+DiaMatrix<T, Space> to_dia(const CsrMatrix<T, Space>& given, bool symmetric) {
+  const CsrMatrix<T> A = detail::ascending_csr(given);
   DiaMatrix<T, Space> B = detail::sized_dia(A, symmetric);
   const std::vector<index_t> occupied = occupied_diagonals(A.operand(), symmetric);
   detail::require_dia_holds(static_cast<offset_t>(occupied.size()), A.rows, A.blocks());
@@ -79,8 +80,9 @@ CsrMatrix<T, Space> to_csr(const DiaMatrix<T, Space>& A) {
 }
 
 template <class T, class S, class Space>
-void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
-  detail::require_dia_refreshable(A, source);
+void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
+  detail::require_dia_refreshable(A, given);
+  const CsrMatrix<S> source = detail::ascending_csr(given);
   const auto target = A.operand();
   const auto from = source.operand();
   T* values = A.values.data();

@@ -1,4 +1,5 @@
 #include "convert/checks.hpp"
+#include "convert/sorted_rows.hpp"
 
 #include <cnc/convert.hpp>
 
@@ -11,7 +12,9 @@ namespace cnc {
 // so entries of one column arrive in row order whatever the number of threads.
 template <class T>
 CsrMatrix<T> transpose(const CsrMatrix<T>& A) {
+  // Any order will do: entries of one column arrive in row order.
   detail::require_csr(A);
+  detail::require_blocks<T, HostSpace>("transpose", A.columns.extent(0), 1);
   const auto source = A.operand();
   // One counter per part and column: no more parts than keep that below one counter per entry.
   const int parts = static_cast<int>(std::clamp<offset_t>(

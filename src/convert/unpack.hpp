@@ -19,6 +19,7 @@ CsrMatrix<T> unpack(index_t rows, index_t cols, const ForEachRow& for_each_row) 
     offsets[row + 1] = count;
   });
   const auto nonzeros = static_cast<std::size_t>(offsets_from_counts(offsets, rows, "nonzeros"));
+  require_blocks<T, HostSpace>("to_csr", nonzeros, 1);
   const auto columns = uninitialized<index_t>("cnc::csr columns", nonzeros);
   const auto values = uninitialized<T>("cnc::csr values", nonzeros);
   index_t* column_data = columns.data();

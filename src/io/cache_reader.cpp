@@ -26,7 +26,7 @@ class CacheReader {
       fail("the binary cache is truncated: its header is not whole");
     }
     check_header(header, kind);
-    check_memory(name_, static_cast<double>(source_.size()), options_);
+    check_memory(name_, 0, static_cast<double>(source_.size()), options_);
     hash_.add(&header, cache_hashed_header);
     checksum_ = header.checksum;
     return header;
@@ -34,7 +34,7 @@ class CacheReader {
 
   template <class T>
   Vector<T> read_array(offset_t n) {
-    Vector<T> array = allocate<T>(name_, static_cast<std::size_t>(n));
+    Vector<T> array = uninitialized<T>(name_, static_cast<std::size_t>(n));
     const std::size_t bytes = array.extent(0) * sizeof(T);
     if (source_.read(reinterpret_cast<char*>(array.data()), bytes) < bytes) {
       fail("the binary cache is truncated");
@@ -50,7 +50,7 @@ class CacheReader {
     }
     using Stored = std::conditional_t<sizeof(T) == 4, double, float>;
     const Vector<Stored> stored = read_array<Stored>(n);
-    Vector<T> values = allocate<T>(name_, stored.extent(0));
+    Vector<T> values = uninitialized<T>(name_, stored.extent(0));
     for (std::size_t k = 0; k < stored.extent(0); ++k) {
       values.data()[k] = static_cast<T>(stored.data()[k]);
     }

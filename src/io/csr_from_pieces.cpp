@@ -159,8 +159,10 @@ CsrMatrix<T> csr_from_pieces(const std::string& name, const MatrixMarketHeader& 
   }
   RowShares shares(rows, entries, options.thread_count());
 
-  check_memory(name, (rows + 1.0) * sizeof(index_t), options);
-  const auto offsets = allocate<index_t>(name, static_cast<std::size_t>(rows) + 1);
+  const double held = static_cast<double>(entries) * EntryPiece<T>::entry_bytes;
+  const double least = (rows + 1.0) * sizeof(index_t) + static_cast<double>(entries) * sizeof(T);
+  check_memory(name, held, least, options);
+  const auto offsets = uninitialized<index_t>(name, static_cast<std::size_t>(rows) + 1);
   index_t* const row_offsets = offsets.data();
   std::fill_n(row_offsets, offsets.extent(0), 0);
   shares.parallel([&](index_t begin, index_t end) {
@@ -175,11 +177,14 @@ CsrMatrix<T> csr_from_pieces(const std::string& name, const MatrixMarketHeader& 
   shares.balance(row_offsets, rows);
 
   const auto nonzeros = static_cast<std::size_t>(row_offsets[rows]);
-  check_memory(name, static_cast<double>(nonzeros) * (sizeof(T) + sizeof(index_t)), options);
-  auto values = allocate<T>(name, nonzeros);
+  // The values of the pieces are freed before there are columns.
+  const auto n = static_cast<double>(nonzeros), m = static_cast<double>(entries);
+  const double columns_more = std::max(0.0, n * sizeof(index_t) - m * sizeof(T));
+  check_memory(name, held + (rows + 1.0) * sizeof(index_t), n * sizeof(T) + columns_more, options);
+  auto values = uninitialized<T>(name, nonzeros);
   scatter_values(pieces, symmetry, shares, row_offsets, values.data());
   restore_offsets(rows, row_offsets);
-  auto columns = allocate<index_t>(name, nonzeros);
+  auto columns = uninitialized<index_t>(name, nonzeros);
   scatter_columns(pieces, symmetry, shares, row_offsets, columns.data());
   restore_offsets(rows, row_offsets);
 

@@ -155,7 +155,6 @@ void parse_array(EntryChunk<T>& chunk) {
 
 template <class T>
 void parse_chunk(const MatrixMarketHeader& header, EntryChunk<T>& chunk) {
-  chunk.lines = static_cast<std::size_t>(std::count(chunk.text.begin(), chunk.text.end(), '\n'));
   const bool array = header.layout == Layout::array;
   switch (header.field) {
     case Field::real:

@@ -34,6 +34,9 @@ struct EntryPiece {
   std::unique_ptr<index_t[]> rows;
   std::unique_ptr<index_t[]> cols;
   std::unique_ptr<T[]> values;  ///< null for a pattern: every value is 1
+
+  /// Of an entry, at most.
+  static constexpr double entry_bytes = 2 * sizeof(index_t) + sizeof(T);
 };
 
 /// The triangle in which the entries of a symmetric file lie. The format asks for the lower one;
@@ -44,7 +47,7 @@ enum class Triangle { unknown, lower, upper };
 template <class T>
 struct EntryChunk {
   std::string_view text;
-  std::size_t lines = 0;
+  std::size_t lines = 0;  ///< as many entries at most
   EntryPiece<T> entries;  ///< those before the fault; an array file fills `values` alone
   Triangle triangle = Triangle::unknown;
   std::size_t first_off_diagonal = 0;  ///< the entry that told the triangle
@@ -52,7 +55,7 @@ struct EntryChunk {
   std::size_t fault_at = 0;  ///< position in `text` of the offending word
 };
 
-/// Counts the lines and parses the entries up to the first fault.
+/// Parses the entries up to the first fault. `lines` has been counted.
 template <class T>
 void parse_chunk(const MatrixMarketHeader& header, EntryChunk<T>& chunk);
 

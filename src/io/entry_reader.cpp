@@ -2,6 +2,7 @@
 
 #include "io/array_cursor.hpp"
 #include "io/matrix_market_header.hpp"
+#include "io/memory_limit.hpp"
 #include "io/text_reader.hpp"
 #include "parallel.hpp"
 
@@ -37,6 +38,8 @@ class Entries {
     for (std::string_view window = text_.next_window(); !window.empty();
          window = text_.next_window()) {
       std::vector<EntryChunk<T>> chunks = split<T>(window, options_);
+      for_each(chunks, [&](std::size_t k) { count_lines(chunks[k]); });
+      check_room(chunks);
       for_each(chunks, [&](std::size_t k) { parse_chunk(header_, chunks[k]); });
       for (EntryChunk<T>& chunk : chunks) {
         check(chunk);
@@ -46,6 +49,7 @@ class Entries {
       }
       for (EntryChunk<T>& chunk : chunks) {
         if (chunk.entries.count > 0) {
+          held_ += static_cast<double>(chunk.entries.count) * EntryPiece<T>::entry_bytes;
           pieces_.push_back(std::move(chunk.entries));
         }
       }
@@ -61,6 +65,18 @@ class Entries {
   template <class Body>
   void for_each(const std::vector<EntryChunk<T>>& chunks, const Body& body) {
     parallel_for(chunks.size(), body, static_cast<int>(chunks.size()));
+  }
+
+  static void count_lines(EntryChunk<T>& chunk) {
+    chunk.lines = static_cast<std::size_t>(std::count(chunk.text.begin(), chunk.text.end(), '\n'));
+  }
+
+  /// Entries add up while a file is read, and a small compressed file may hold many.
+  void check_room(const std::vector<EntryChunk<T>>& chunks) const {
+    std::size_t lines = 0;
+    for (const EntryChunk<T>& chunk : chunks) lines += chunk.lines;
+    check_memory(text_.name(), held_, static_cast<double>(lines) * EntryPiece<T>::entry_bytes,
+                 options_);
   }
 
   /// Called in the file's order, so the first fault of the file is the one that is told.
@@ -131,6 +147,7 @@ class Entries {
   const ReadOptions& options_;
   ArrayCursor cursor_;
   offset_t seen_ = 0;
+  double held_ = 0;  ///< bytes of the pieces
   Triangle triangle_ = Triangle::unknown;
   std::vector<EntryPiece<T>> pieces_;
 };

@@ -3,7 +3,6 @@
 #include "io/cache_reader.hpp"
 #include "io/entry_reader.hpp"
 #include "io/matrix_market_header.hpp"
-#include "io/memory_limit.hpp"
 
 #include <new>
 
@@ -19,7 +18,7 @@ auto with_memory_errors(const std::string& name, const Read& read) {
   try {
     return read();
   } catch (const std::bad_alloc&) {
-    throw OutOfMemory(name, 0, available_memory());
+    throw_out_of_memory(name, 0, free_bytes(MemorySpace::host));
   }
 }
 

@@ -25,8 +25,11 @@ Vector<T> read_vector_market(ByteSource& source, const std::string& name,
   };
   const MatrixMarketEntries<T> file = read_entries<T>(source, name, options, one_column);
   const auto n = static_cast<std::size_t>(file.header.rows);
-  check_memory(name, static_cast<double>(n) * sizeof(T), options);
-  Vector<T> x = allocate<T>(name, n);
+  double held = 0;
+  for (const EntryPiece<T>& piece : file.pieces)
+    held += static_cast<double>(piece.count) * EntryPiece<T>::entry_bytes;
+  check_memory(name, held, static_cast<double>(n) * sizeof(T), options);
+  Vector<T> x = uninitialized<T>(name, n);
   std::fill_n(x.data(), n, T{0});
   for (const EntryPiece<T>& piece : file.pieces) {
     for (std::size_t k = 0; k < piece.count; ++k) {

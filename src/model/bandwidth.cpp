@@ -156,17 +156,9 @@ std::size_t last_level_cache_bytes() {
 std::size_t out_of_cache_bytes(MemorySpace memory) {
   constexpr std::size_t least = 256'000'000;
   constexpr std::size_t most = 1'000'000'000;
-  if (memory == MemorySpace::device) {
-    const std::size_t free = detail::free_bytes(memory);
-    return free > 0 ? std::min(most, free / 8) : most;
-  }
-  std::size_t bytes = std::clamp(4 * last_level_cache_bytes(), least, most);
-#ifdef _SC_AVPHYS_PAGES
-  const long pages = sysconf(_SC_AVPHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page > 0)
-    bytes = std::min(bytes, static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 8);
-#endif
+  const std::size_t share = detail::free_bytes(memory) / 8;
+  if (memory == MemorySpace::device) return std::min(most, share);
+  const std::size_t bytes = std::min(std::clamp(4 * last_level_cache_bytes(), least, most), share);
   return std::max<std::size_t>(bytes, 1'000'000);
 }
 

@@ -30,16 +30,18 @@ PreconditionerSetup invert_all(index_t blocks, const Invert& invert) {
 template <class V, class S, class Space>
 PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, PreconditionerKind kind,
                                           int block_size, Preconditioner<V, Space>& M) {
-  const index_t blocks = detail::open_set_up(A, kind, block_size, M);
+  const detail::SetUpPlan plan = detail::open_set_up(A, kind, block_size, M);
+  const bool ascending = plan.ascending;
   const auto source = A.operand();
   const int b = M.block_size;
   V* inverse = M.inverse.data();
   if (b == 1)
-    return invert_all(blocks,
-                      [=](index_t i) { return detail::invert_entry(source, i, inverse[i]); });
-  return invert_all(blocks, [=](index_t i) {
+    return invert_all(plan.blocks, [=](index_t i) {
+      return detail::invert_entry(source, ascending, i, inverse[i]);
+    });
+  return invert_all(plan.blocks, [=](index_t i) {
     return detail::invert_diagonal_block<max_block_size>(
-        source, b, i, inverse + static_cast<offset_t>(i) * b * b);
+        source, ascending, b, i, inverse + static_cast<offset_t>(i) * b * b);
   });
 }
 

@@ -1,3 +1,5 @@
+#include "convert/sorted_rows.hpp"
+
 #include <assemble/build_csr.hpp>
 #include <cnc/reorder.hpp>
 
@@ -28,7 +30,7 @@ std::vector<index_t> inverse_permutation(const Vector<const index_t>& p, index_t
 
 template <class T>
 CsrMatrix<T> permute(const CsrMatrix<T>& A, const Vector<const index_t>& p) {
-  require(A.block_size == 1, "permute: needs a CSR matrix (block size 1)");
+  detail::require_csr(A);
   require(A.rows == A.cols, "permute: the matrix must be square");
   const std::vector<index_t> inverse = inverse_permutation(p, A.rows);
   const auto source_row = [&](index_t row) {

@@ -1,6 +1,7 @@
 #include <cnc/reorder.hpp>
 #include <parallel.hpp>
 #include <reorder/graph.hpp>
+#include "convert/sorted_rows.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -115,11 +116,11 @@ std::vector<index_t> rcm_order(const Graph& graph) {
 }  // namespace
 
 template <class T>
-Vector<index_t> rcm_ordering(const CsrMatrix<T>& A, int block_size) {
-  require(A.block_size == 1, "rcm_ordering: needs a CSR matrix (block size 1)");
-  require(A.rows == A.cols, "rcm_ordering: the matrix must be square");
+Vector<index_t> rcm_ordering(const CsrMatrix<T>& given, int block_size) {
+  require(given.rows == given.cols, "rcm_ordering: the matrix must be square");
   require(block_size >= 1 && block_size <= max_block_size,
           "rcm_ordering: block size must be 1 to 16");
+  const CsrMatrix<T> A = detail::ascending_csr<Kokkos::DefaultHostExecutionSpace>(given);
   const std::vector<index_t> order = rcm_order(detail::symmetrized_graph(A, block_size));
   auto p = uninitialized<index_t>("cnc::rcm_ordering", static_cast<std::size_t>(A.rows));
   detail::parallel_for(A.rows, [&](index_t row) {

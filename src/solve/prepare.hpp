@@ -4,18 +4,10 @@
 #include <cnc/reorder.hpp>
 #include <cnc/solver.hpp>
 
-#include "solve/on_each.hpp"
+#include "convert/sorted_rows.hpp"
 
 namespace cnc::detail {
 
-/// to[i] := from[at[i]]
-template <class T>
-struct Gather {
-  const T* from;
-  const index_t* at;
-  T* to;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { to[i] = from[at[i]]; }
-};
 /// to[at[i]] := from[i]
 template <class T>
 struct Scatter {
@@ -25,7 +17,8 @@ struct Scatter {
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { to[at[i]] = from[i]; }
 };
 
-/// The order of the rows that iterations use, and how to bring new values into it. Reverse Cuthill-McKee
+/// The order of the rows and of the entries in them that iterations use, and how to bring new values into it.
+/// Rows that do not ascend are sorted where a layout needs it; reverse Cuthill-McKee
 /// is a host algorithm: set_up copies the pattern of a device matrix to the host and the ordering back;
 /// everything after that happens where the matrix is.
 template <class V, class Exec>
@@ -36,7 +29,17 @@ struct Ordering {
   CsrMatrix<V, Space> matrix;          ///< P A P^T
   Vector<index_t, Space> origin;  ///< entry k of `matrix` is entry origin(k) of the matrix given
 
+  /// Whether b and x need the new order.
   bool active() const { return permutation.extent(0) != 0; }
+  /// Whether iterations use `matrix`.
+  bool rearranged() const { return active() || origin.extent(0) != 0; }
+
+  /// The same rows with ascending columns.
+  void sort_rows(const CsrMatrix<V, Space>& A) {
+    const RowOrder<Space> order = ascending_order<Exec>(A);
+    origin = order.origins;
+    matrix = in_order<Exec>(A, order);
+  }
 
   void set_up(const Exec& exec, const CsrMatrix<V, Space>& A, int block_size) {
     // Permuting the positions as if they were values tells where each entry comes from. double holds
@@ -45,6 +48,7 @@ struct Ordering {
     CsrMatrix<double> positions(A.rows, A.cols, 1, copy_to<HostSpace>(A.row_offsets),
                                 copy_to<HostSpace>(A.columns),
                                 uninitialized<double>("cnc::positions", entries));
+    positions.checked = A.checked;
     for (std::size_t k = 0; k < entries; ++k) positions.values(k) = static_cast<double>(k);
     const Vector<index_t> order = rcm_ordering(positions, block_size);
     positions = permute(positions, order);
@@ -57,6 +61,7 @@ struct Ordering {
     matrix = CsrMatrix<V, Space>(A.rows, A.cols, 1, copy_to<Space>(positions.row_offsets),
                                  copy_to<Space>(positions.columns),
                                  uninitialized<V, Space>("cnc::values", entries));
+    matrix.checked = Checked::ascending;
     refill(exec, A);
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "solve/engine.hpp"
-#include "solve/on_each.hpp"
+#include "on_each.hpp"
 
 #include <algorithm>
 #include <cmath>

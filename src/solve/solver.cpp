@@ -37,7 +37,7 @@ struct Solver<V, Exec>::State {
 
   /// The CSR matrix that iterations work on, and from which the preconditioner is set up.
   const CsrMatrix<V, Space>& ordered(const CsrMatrix<V, Space>& A) const {
-    return ordering.active() ? ordering.matrix : A;
+    return ordering.rearranged() ? ordering.matrix : A;
   }
 
   void choose_preconditioner() {
@@ -50,9 +50,44 @@ struct Solver<V, Exec>::State {
     setup = set_up_preconditioner(A, kind, preconditioner_block_size, system.preconditioner);
   }
 
+  /// Whether iterations work on the matrix given itself, whatever the order of its rows.
+  bool takes_any_order() const {
+    return options.format.name == "csr" && options.storage == StoragePrecision::as_vectors;
+  }
+
+  /// The matrix given, marked as checked where the caller vouches for it.
+  Matrix<V, Space> vouched_for(Matrix<V, Space> A) const {
+    if (auto* bcsr = std::get_if<BcsrMatrix<V, Space>>(&A); bcsr != nullptr && options.trusted)
+      bcsr->checked = Checked::ascending;
+    return A;
+  }
+
+  /// The matrix given, marked as what the caller vouches for or the check found.
+  CsrMatrix<V, Space> checked(CsrMatrix<V, Space> A) const {
+    if (options.trusted) A.checked = Checked::ascending;
+    A.checked = detail::require_csr(A);
+    return A;
+  }
+
   FormatAdvice choose_layout(const Structure& structure) const {
     const bool narrow = options.storage == StoragePrecision::f32;
-    return choose_format(structure, narrow ? int(sizeof(float)) : int(sizeof(V)), memory_of<Space>);
+    const int value_bytes = narrow ? int(sizeof(float)) : int(sizeof(V));
+    FormatAdvice best = choose_format(structure, value_bytes, memory_of<Space>);
+    for (const FormatInfo<V, Space>& known : formats<V, Space>())
+      if (known.name == best.format.name && best.format.name != "csr")
+        require_room(structure.rows, structure.nonzeros,
+                     known.predicted_bytes(structure, best.format, value_bytes));
+    return best;
+  }
+
+  /// Compares what is needed besides `layout_bytes` and with them to what is free.
+  void require_room(index_t rows, offset_t nonzeros, double layout_bytes) const {
+    const double copy =
+        copies ? double(nonzeros) * (sizeof(index_t) + sizeof(V)) + double(rows) * sizeof(index_t)
+               : 0;
+    detail::require_memory("Solver::prepare",
+                           least_prepare_bytes<V>(rows, nonzeros, options) + copy + layout_bytes,
+                           memory_of<Space>);
   }
 
   /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
@@ -224,21 +259,26 @@ template <class V, class Exec>
 Solver<V, Exec>& Solver<V, Exec>::operator=(Solver&&) noexcept = default;
 
 template <class V, class Exec>
-void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& A) {
+void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& given) {
   State& s = *state_;
-  if (A.block_size != 1) return prepare(Matrix<V, Space>(A));
-  require(A.rows == A.cols, "Solver: the matrix must be square");
+  if (given.block_size != 1) return prepare(Matrix<V, Space>(given));
+  require(given.rows == given.cols, "Solver: the matrix must be square");
   s.prepare([&] {
+    const CsrMatrix<V, Space> A = s.checked(given);
+    s.require_room(A.rows, A.blocks(), 0);
     s.pattern = s.copies ? detail::cloned(A) : A;
     if (s.options.reordering == Reordering::rcm)
-      s.ordering.set_up(s.exec(), A, s.ordering_block_size(A));
+      s.ordering.set_up(s.exec(), s.pattern, s.ordering_block_size(s.pattern));
+    else if (A.checked != Checked::ascending && !s.takes_any_order())
+      s.ordering.sort_rows(s.pattern);
     s.build_system(s.ordered(s.pattern));
   });
 }
 
 template <class V, class Exec>
-void Solver<V, Exec>::prepare(const Matrix<V, Space>& A) {
+void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
   State& s = *state_;
+  const Matrix<V, Space> A = s.vouched_for(given);
   require(rows(A) == cols(A), "Solver: the matrix must be square");
   require(s.options.format.name == "auto" && s.options.reordering == Reordering::none &&
               s.options.storage == StoragePrecision::as_vectors,
@@ -270,24 +310,28 @@ void Solver<V, Exec>::prepare(const LinearOperator<V, Space>& A) {
 }
 
 template <class V, class Exec>
-void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& A) {
+void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& given) {
   State& s = *state_;
+  given.check_extents();
   require(s.prepared && s.pattern.row_offsets.extent(0) != 0,
           "Solver: update_values with CSR needs a prepare with CSR");
   const InstanceScope scope(s.exec());
   const detail::Settled settled;
-  require(detail::same_pattern(s.exec(), A, s.pattern),
+  require(detail::same_pattern(s.exec(), given, s.pattern),
           "Solver: update_values needs the pattern of prepare");
+  CsrMatrix<V, Space> A = given;
+  A.checked = s.pattern.checked;
   s.change([&] {
-    if (s.ordering.active()) s.ordering.refill(s.exec(), A);
+    if (s.ordering.rearranged()) s.ordering.refill(s.exec(), A);
     if (s.copies) Kokkos::deep_copy(s.pattern.values, A.values);
     s.take_values(s.ordered(s.copies ? s.pattern : A));
   });
 }
 
 template <class V, class Exec>
-void Solver<V, Exec>::update_values(const Matrix<V, Space>& A) {
+void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
   State& s = *state_;
+  const Matrix<V, Space> A = s.vouched_for(given);
   require(s.prepared && !s.system.matrix_free && s.pattern.row_offsets.extent(0) == 0,
           "Solver: update_values with a layout needs a prepare with a layout");
   require(A.index() == s.system.matrix.index() && rows(A) == s.system.rows &&

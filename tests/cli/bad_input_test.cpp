@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/resource.h>
+
 using namespace cnc::test;
 
 namespace {
@@ -157,4 +159,29 @@ TEST_CASE("empty names and lists are refused, and vectors checked before the mat
     CHECK(run.code == 2);
     CHECK(run.out.empty());
   }
+}
+
+TEST_CASE("a small file with a large matrix is refused at once, with bytes asked and free") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  CNC_SKIP("a sanitizer needs all of the address space");
+#endif
+  const Workplace workplace;
+  const std::string path =
+      workplace.file("wide.mtx", std::string(banner) + "50000000 50000000 1\n1 1 1\n");
+  // The address space stands for the memory of a small machine: the matrix fits, what solve adds does not.
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  const rlimit small{std::size_t{1} << 30, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_AS, &small) == 0);
+  check_refused({"solve", path}, "bytes asked");
+  check_refused({"solve", path}, "wide.mtx: ");
+  check_refused({"compare", path}, "wide.mtx: ");
+  workplace.file("wide.mtx", std::string(banner) + "100000000 100000000 1\n1 1 1\n");
+  check_refused({"info", path}, "wide.mtx: ");
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+}
+
+TEST_CASE("more threads than can be are refused by the largest number") {
+  check_refused({"solve", "poisson3d:4", "--threads", "40000"}, "--threads");
+  check_refused({"solve", "poisson3d:4", "--threads", "4000"}, "--threads");
 }

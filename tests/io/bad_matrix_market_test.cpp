@@ -199,6 +199,24 @@ TEST_CASE("hostile sizes allocate nothing") {
                   OutOfMemory);
 }
 
+TEST_CASE("entries are counted against the limit while they come") {
+  constexpr int entries = 1000000;
+  std::string text = real_general + "5 5 " + std::to_string(entries) + "\n";
+  for (int k = 0; k < entries; ++k) text += "1 1 1\n";
+  detail::ReadOptions options;
+  options.memory_limit = std::size_t{2} << 20;
+  options.window_bytes = std::size_t{1} << 16;
+  try {
+    parse(text, options);
+    FAIL("was read");
+  } catch (const OutOfMemory& error) {
+    CHECK(error.bytes_asked() < 2 * options.memory_limit);  // not when all have been read
+    CHECK(error.bytes_free() == options.memory_limit);
+  }
+  options.memory_limit = std::size_t{64} << 20;
+  CHECK(parse(text, options).stored() == 1);
+}
+
 TEST_CASE("files that cannot be opened") {
   const TemporaryDirectory directory;
   const std::string missing = directory.file("missing.mtx");

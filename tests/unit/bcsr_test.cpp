@@ -92,11 +92,11 @@ TEST_CASE("BcsrMatrix::validate names each kind of fault") {
   SECTION("columns out of range") {
     spoiled.columns(1) = 3;
     CHECK_THROWS_WITH(spoiled.A.validate(),
-                      ContainsSubstring("block row 0: a column is out of range"));
+                      ContainsSubstring("block row 0: column") && ContainsSubstring("out of range"));
     spoiled.columns(1) = 2;
     spoiled.columns(0) = -1;
     CHECK_THROWS_WITH(spoiled.A.validate(),
-                      ContainsSubstring("block row 0: a column is out of range"));
+                      ContainsSubstring("block row 0: column") && ContainsSubstring("out of range"));
   }
   SECTION("a value right of the last column") {
     spoiled.values(5) = 9;
@@ -126,7 +126,7 @@ TEST_CASE("the first fault is named, whatever the number of threads") {
   index_t first = 0;
   while (A.row_offsets(first) == A.row_offsets(first + 1) || columns[A.row_offsets(first)] >= 0)
     ++first;
-  CHECK_THROWS_WITH(A.validate(), ContainsSubstring("block row " + std::to_string(first) + ":"));
+  CHECK_THROWS_WITH(A.validate(), ContainsSubstring("row " + std::to_string(first) + ": column -5"));
 }
 
 TEST_CASE("a matrix that is not valid is refused by the conversions") {

@@ -277,13 +277,13 @@ TEST_CASE("portable validate names the faults that the host's names") {
   SECTION("csr") {
     auto A = deep_copy_of(csr);
     write(A.columns, 700, 400);
-    check(A, "block row");
+    check(A, "column 400 is out of range");
     write(A.columns, 700, -4);
-    check(A, "block row");
-    write(A.columns, 40, 300);
-    check(A, "columns do not ascend");
+    check(A, "column -4 is out of range");
+    write(A.columns, 700, A.columns(701));
+    check(A, "more than once");
     write(A.row_offsets, 4, 1 << 20);
-    check(A, "row offsets do not ascend");
+    check(A, "do not lie in order");
     write(A.row_offsets, 300, 5);
     check(A, "end at the number of blocks");
     write(A.row_offsets, 0, 1);

@@ -11,7 +11,7 @@ namespace cnc {
 ///
 /// Block (i, k) covers rows [i b, (i+1) b) and columns [columns[k] b, (columns[k]+1) b).
 /// Inside a block the values are row-major: entry (r, c) of block k is values[k b^2 + r b + c].
-/// Columns ascend within a block row. When rows or cols is no multiple of b, the last block row or
+/// Columns ascend within a block row (b > 1). When rows or cols is no multiple of b, the last block row or
 /// column is partial: its out-of-range entries are stored as zero and kernels touch neither x nor y
 /// out of range.
 template <class T>

@@ -143,15 +143,15 @@ BlockCounts count_blocks(const BcsrOperand<T>& A) {
 }
 
 template <class Exec, class T, class Space>
-BlockOccupancy block_occupancy(const CsrMatrix<T, Space>& A, int block_size) {
+BlockOccupancy block_occupancy(const CsrMatrix<T, Space>& given, int block_size) {
   detail::require_block_size(block_size);
-  require(A.block_size == 1, "block_occupancy: a CSR matrix (block size 1) is needed");
+  const CsrMatrix<T, Space> A = detail::ascending_csr<Exec>(given);
   return detail::occupancy_of(A.blocks(), count_blocks<Exec>(A.operand(), block_size), block_size);
 }
 
 template <class Exec, class T, class Space>
-Structure analyze(const CsrMatrix<T, Space>& A) {
-  require_csr<Exec>(A);
+Structure analyze(const CsrMatrix<T, Space>& given) {
+  const CsrMatrix<T, Space> A = detail::ascending_csr<Exec>(given);
   const auto source = A.operand();
   Structure structure;
   structure.rows = A.rows;

@@ -1,13 +1,12 @@
 #pragma once
 
-#include "convert/bcsr_rows.hpp"
+#include "convert/bcsr_checks.hpp"
 #include "convert/block_row.hpp"
 #include "convert/portable/loops.hpp"
 
 #include <cnc/convert.hpp>
 
 #include <algorithm>
-#include <string>
 
 // Check, build and refresh BCSR (and so CSR), and change its precision, on any execution space.
 
@@ -15,51 +14,43 @@ namespace cnc::portable {
 
 /// As BcsrMatrix::validate.
 template <class Exec, class T, class Space>
-void validate(const BcsrMatrix<T, Space>& matrix) {
-  // The constructor checks extents: members may have been changed since.
-  (void)BcsrMatrix<T, Space>(matrix.rows, matrix.cols, matrix.block_size, matrix.row_offsets,
-                             matrix.columns, matrix.values, matrix.nonzeros);
-  require(matrix.nonzeros >= 0 && matrix.nonzeros <= matrix.stored(),
-          "BcsrMatrix: nonzeros must be 0 to stored()");
+Checked validate(const BcsrMatrix<T, Space>& matrix) {
+  detail::check_counts(matrix);
   const auto A = matrix.operand();
   const offset_t blocks = matrix.blocks();
-  // Rows 0 and 1 stand for the bounds of the offsets, row i + 2 for block row i.
+  detail::check_offset_bounds(matrix, fetch(matrix.row_offsets, 0),
+                              fetch(matrix.row_offsets, matrix.block_rows()));
+  constexpr offset_t descends = nothing - 1;  // no fault, but a row of CSR in another order
   constexpr int lanes = row_lanes<Exec>;
-  const offset_t rows = static_cast<offset_t>(A.block_rows()) + 2;
   const offset_t found = least<Exec>(
-      "cnc::validate", rows * lanes, KOKKOS_LAMBDA(const offset_t thread, offset_t& value) {
-        const offset_t row = thread / lanes;
-        if (row == 0) {
-          if (A.row_offsets[0] != 0) lower(value, ranked(0, 0));
-        } else if (row == 1) {
-          if (A.row_offsets[A.block_rows()] != blocks) lower(value, ranked(1, 0));
-        } else {
-          const auto fault = detail::block_row_fault(A, blocks, static_cast<index_t>(row - 2),
-                                                     static_cast<int>(thread % lanes), lanes);
-          if (fault != detail::BlockRowFault::none)
-            lower(value, ranked(row, static_cast<offset_t>(fault)));
-        }
+      "cnc::validate", static_cast<offset_t>(A.block_rows()) * lanes,
+      KOKKOS_LAMBDA(const offset_t thread, offset_t& value) {
+        const auto row = static_cast<index_t>(thread / lanes);
+        bool ascending = true;
+        const auto fault = detail::block_row_fault(A, blocks, row, ascending,
+                                                   static_cast<int>(thread % lanes), lanes);
+        if (!ascending) lower(value, descends);
+        if (fault != detail::BlockRowFault::none)
+          lower(value, ranked(row, static_cast<offset_t>(fault)));
       });
-  if (found == nothing) return;
-  const auto [row, fault] = unranked(found);
-  require(row != 0, "BcsrMatrix: row offsets must start at 0");
-  require(row != 1, "BcsrMatrix: row offsets must end at the number of blocks");
-  detail::throw_invalid("BcsrMatrix: block row " + std::to_string(row - 2) + ": " +
-                        fault_text(static_cast<detail::BlockRowFault>(fault)));
-}
-
-/// As detail::require_csr.
-template <class Exec, class T, class Space>
-void require_csr(const CsrMatrix<T, Space>& A) {
-  require(A.block_size == 1, "a CSR matrix (block size 1) is needed here");
-  validate<Exec>(A);
+  if (found == nothing) return Checked::ascending;
+  if (found != descends) {
+    const auto [row, fault] = unranked(found);
+    detail::throw_row_fault(matrix, static_cast<index_t>(row),
+                            static_cast<detail::BlockRowFault>(fault));
+  }
+  (void)detail::ascending_order<Exec>(matrix);  // finds what comes twice
+  return Checked::valid;
 }
 
 template <class Exec, class T, class Space>
-BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& A, int block_size) {
+BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& given, int block_size) {
   detail::require_block_size(block_size);
-  require_csr<Exec>(A);
-  if (block_size == 1) return A;
+  if (block_size == 1) {
+    detail::require_csr(given);
+    return given;
+  }
+  const CsrMatrix<T, Space> A = detail::ascending_csr<Exec>(given);
 
   const auto source = A.operand();
   const index_t block_rows = ceil_div(A.rows, block_size);
@@ -74,6 +65,7 @@ BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& A, int block_size) {
       static_cast<std::size_t>(offsets_from_counts<Exec>(offsets, block_rows, "blocks"));
 
   const int b2 = block_size * block_size;
+  detail::require_blocks<T, Space>("to_bcsr", blocks, b2);
   const auto columns = uninitialized<index_t, Space>("cnc::bcsr columns", blocks);
   const auto values =
       uninitialized<T, Space>("cnc::bcsr values", blocks * static_cast<std::size_t>(b2));
@@ -98,9 +90,11 @@ void require_none_refused(offset_t found, const CsrMatrix<S, Space>& source) {
 }
 
 template <class Exec, class T, class S, class Space>
-void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
-  detail::require_refreshable(A, source);
-  if (detail::shares_arrays(A, source)) return;
+void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
+  detail::require_refreshable(A, given);
+  if (detail::shares_arrays(A, given)) return;
+  require(!A.read_only, "update_values: the values of the matrix are const");
+  const CsrMatrix<S, Space> source = detail::ascending_csr<Exec>(given);
   const auto target = A.operand();
   const auto from = source.operand();
   T* values = A.values.data();

@@ -69,10 +69,10 @@ void validate(const BsellMatrix<T, Space>& matrix) {
 }
 
 template <class Exec, class T, class Space>
-BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& A, int block_size = 1,
+BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& given, int block_size = 1,
                                int slice_height = 0, index_t sort_window = 0) {
-  BsellMatrix<T, Space> B = detail::sized_bsell(A, block_size, slice_height, sort_window);
-  require_csr<Exec>(A);
+  BsellMatrix<T, Space> B = detail::sized_bsell(given, block_size, slice_height, sort_window);
+  const CsrMatrix<T, Space> A = detail::ascending_csr<Exec>(given);
 
   const auto source = A.operand();
   const offset_t n = B.block_rows();
@@ -105,6 +105,7 @@ BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& A, int block_size = 1,
       static_cast<std::size_t>(offsets_from_counts<Exec>(offsets, B.slices(), "slots"));
   B.slice_offsets = offset_view;
 
+  detail::require_blocks<T, Space>("to_bsell", slots, block_size * block_size);
   const auto column_view = uninitialized<index_t, Space>("cnc::bsell columns", slots);
   B.columns = column_view;
   B.values = zeroed<T, Space>("cnc::bsell values",
@@ -123,8 +124,9 @@ BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& A, int block_size = 1,
 }
 
 template <class Exec, class T, class S, class Space>
-void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
-  detail::require_refreshable(A, source);
+void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
+  detail::require_refreshable(A, given);
+  const CsrMatrix<S, Space> source = detail::ascending_csr<Exec>(given);
   const auto target = A.operand();
   const auto from = source.operand();
   T* values = A.values.data();

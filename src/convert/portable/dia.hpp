@@ -65,8 +65,9 @@ offset_t count_marks(const Marks<Space>& view, offset_t begin = 0) {
 }
 
 template <class Exec, class T, class S, class Space>
-void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
-  detail::require_dia_refreshable(A, source);
+void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
+  detail::require_dia_refreshable(A, given);
+  const CsrMatrix<S, Space> source = detail::ascending_csr<Exec>(given);
   const auto target = A.operand();
   const auto from = source.operand();
   T* values = A.values.data();
@@ -89,8 +90,8 @@ void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& source) {
 }
 
 template <class Exec, class T, class Space>
-DiaMatrix<T, Space> to_dia(const CsrMatrix<T, Space>& A, bool symmetric = false) {
-  require_csr<Exec>(A);
+DiaMatrix<T, Space> to_dia(const CsrMatrix<T, Space>& given, bool symmetric = false) {
+  const CsrMatrix<T, Space> A = detail::ascending_csr<Exec>(given);
   DiaMatrix<T, Space> B = detail::sized_dia(A, symmetric);
   const auto source = A.operand();
   const Marks<Space> mark_view = no_marks<Space>(A.rows, A.cols);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "convert/checks.hpp"
+#include "convert/sorted_rows.hpp"
 
 #include <Kokkos_Core.hpp>
 

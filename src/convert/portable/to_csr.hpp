@@ -60,6 +60,7 @@ CsrMatrix<T, Space> unpack_rows(index_t rows, index_t cols, const Source& source
       });
   const auto nonzeros =
       static_cast<std::size_t>(offsets_from_counts<Exec>(offsets, rows, "nonzeros"));
+  detail::require_blocks<T, Space>("to_csr", nonzeros, 1);
   const auto column_view = uninitialized<index_t, Space>("cnc::csr columns", nonzeros);
   const auto value_view = uninitialized<T, Space>("cnc::csr values", nonzeros);
   index_t* columns = column_view.data();
@@ -79,7 +80,7 @@ CsrMatrix<T, Space> unpack_rows(index_t rows, index_t cols, const Source& source
 
 template <class Exec, class T, class Space>
 CsrMatrix<T, Space> to_csr(const BcsrMatrix<T, Space>& A) {
-  validate<Exec>(A);
+  detail::require_valid(A);
   if (A.block_size == 1) return A;
   return unpack_rows<Exec, T, Space>(A.rows, A.cols, Rows<BcsrOperand<T>>{A.operand()});
 }

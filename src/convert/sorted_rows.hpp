@@ -1,0 +1,161 @@
+#pragma once
+
+#include "on_each.hpp"
+
+#include <cnc/copy.hpp>
+
+#include <string>
+#include <utility>
+
+// CSR rows in another order than ascending: sorted copies of them, on the host and on a device.
+
+namespace cnc::detail {
+
+/// Two index arrays that are sorted together by the first.
+struct SortedPair {
+  index_t* columns;
+  index_t* origins;
+
+  KOKKOS_INLINE_FUNCTION void exchange(index_t i, index_t j) const {
+    const index_t column = columns[i], origin = origins[i];
+    columns[i] = columns[j];
+    origins[i] = origins[j];
+    columns[j] = column;
+    origins[j] = origin;
+  }
+
+  /// Short rows, and rows where little is out of place, as where the diagonal comes first.
+  KOKKOS_INLINE_FUNCTION void insertion_sort(index_t n) const {
+    for (index_t i = 1; i < n; ++i)
+      for (index_t j = i; j > 0 && columns[j] < columns[j - 1]; --j) exchange(j, j - 1);
+  }
+
+  KOKKOS_INLINE_FUNCTION void sift_down(index_t root, index_t n) const {
+    for (index_t child = 2 * root + 1; child < n; child = 2 * root + 1) {
+      if (child + 1 < n && columns[child] < columns[child + 1]) ++child;
+      if (columns[root] >= columns[child]) return;
+      exchange(root, child);
+      root = child;
+    }
+  }
+
+  /// Williams, "Algorithm 232: heapsort", 1964: in place, n log n whatever the order.
+  KOKKOS_INLINE_FUNCTION void heap_sort(index_t n) const {
+    for (index_t i = n / 2 - 1; i >= 0; --i) sift_down(i, n);
+    for (index_t last = n - 1; last > 0; --last) {
+      exchange(0, last);
+      sift_down(0, last);
+    }
+  }
+};
+
+/// Sorts row i of a copy of the columns; origins(k): where entry k was.
+struct SortRow {
+  const index_t* row_offsets;
+  const index_t* given;
+  SortedPair to;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    constexpr index_t short_row = 48;
+    const index_t begin = row_offsets[i], n = row_offsets[i + 1] - begin;
+    for (index_t k = begin; k < begin + n; ++k) {
+      to.columns[k] = given[k];
+      to.origins[k] = k;
+    }
+    const SortedPair row{to.columns + begin, to.origins + begin};
+    if (n <= short_row)
+      row.insertion_sort(n);
+    else
+      row.heap_sort(n);
+  }
+};
+
+/// Adds the columns that come twice in row i, whose columns are sorted.
+struct CountRepeats {
+  const index_t* row_offsets;
+  const index_t* columns;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& repeats) const {
+    for (index_t k = row_offsets[i] + 1; k < row_offsets[i + 1]; ++k)
+      repeats += columns[k] == columns[k - 1];
+  }
+};
+
+/// The columns of CSR in ascending order within each row, and where each entry was.
+template <class Space>
+struct RowOrder {
+  Vector<index_t, Space> columns;
+  Vector<index_t, Space> origins;
+};
+
+/// Sorts the rows of a matrix whose offsets and columns are in range. Waits.
+/// Errors   InvalidArgument (a column that comes twice in a row), OutOfMemory.
+template <class Exec, class T, class Space>
+RowOrder<Space> ascending_order(const CsrMatrix<T, Space>& A) {
+  const std::size_t n = A.columns.extent(0);
+  require_memory("sorting the rows of a CSR matrix", 2.0 * sizeof(index_t) * n, memory_kind<Space>);
+  RowOrder<Space> order{uninitialized<index_t, Space>("cnc::columns", n),
+                        uninitialized<index_t, Space>("cnc::origins", n)};
+  const Exec exec = instance<Exec>();
+  const index_t* offsets = A.row_offsets.data();
+  on_each(exec, A.rows,
+          SortRow{offsets, A.columns.data(), {order.columns.data(), order.origins.data()}});
+  if (sum_over(exec, A.rows, CountRepeats{offsets, order.columns.data()}) > 0) {
+    const auto host_offsets = copy_to<HostSpace>(A.row_offsets);
+    const auto columns = copy_to<HostSpace>(order.columns);
+    for (index_t row = 0; row < A.rows; ++row)
+      for (index_t k = host_offsets(row) + 1; k < host_offsets(row + 1); ++k)
+        require(columns(k) != columns(k - 1), [&] {
+          return "CSR: row " + std::to_string(row) + " has column " + std::to_string(columns(k)) +
+                 " more than once; sum such entries first (csr_from_triplets does)";
+        });
+  }
+  return order;
+}
+
+/// to[i] := from[at[i]]
+template <class T>
+struct Gather {
+  const T* from;
+  const index_t* at;
+  T* to;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { to[i] = from[at[i]]; }
+};
+
+/// A matrix with sorted rows made of `order`, with A's values. Waits.
+template <class Exec, class T, class Space>
+CsrMatrix<T, Space> in_order(const CsrMatrix<T, Space>& A, const RowOrder<Space>& order) {
+  const auto values = uninitialized<T, Space>("cnc::values", A.values.extent(0));
+  const Exec exec = instance<Exec>();
+  on_each(exec, A.blocks(), Gather<T>{A.values.data(), order.origins.data(), values.data()});
+  exec.fence();
+  CsrMatrix<T, Space> sorted(A.rows, A.cols, 1, A.row_offsets, order.columns, values, A.nonzeros);
+  sorted.checked = Checked::ascending;
+  return sorted;
+}
+
+/// The door where a matrix comes in: checks it, unless it says that it was checked.
+template <class T, class Space>
+Checked require_valid(const BcsrMatrix<T, Space>& A) {
+  A.check_extents();
+  return A.checked == Checked::no ? A.validate() : A.checked;
+}
+template <class T, class Space>
+Checked require_csr(const CsrMatrix<T, Space>& A) {
+  require(A.block_size == 1, "a CSR matrix (block size 1) is needed here");
+  return require_valid(A);
+}
+
+/// The door of conversions that rely on the order of CSR rows: A itself where they ascend, else a sorted copy;
+/// marked as checked either way.
+template <class Exec, class T, class Space>
+CsrMatrix<T, Space> ascending_csr(CsrMatrix<T, Space> A) {
+  A.checked = require_csr(A);
+  return A.checked == Checked::ascending ? A : in_order<Exec>(A, ascending_order<Exec>(A));
+}
+
+/// The same for host matrices.
+template <class T>
+CsrMatrix<T> ascending_csr(const CsrMatrix<T>& A) {
+  return ascending_csr<Kokkos::DefaultHostExecutionSpace>(A);
+}
+
+}  // namespace cnc::detail

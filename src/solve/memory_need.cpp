@@ -1,0 +1,35 @@
+#include <cnc/solver.hpp>
+
+#include <algorithm>
+
+namespace cnc {
+
+template <class V>
+double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& options) {
+  const bool narrow = options.storage == StoragePrecision::f32;
+  const bool sorted = options.reordering != Reordering::none;
+  const std::string& format = options.format.name;
+  const double stored = narrow ? sizeof(float) : sizeof(V);
+
+  const int vectors =
+      5 + (options.method == Method::pcg_single_reduction ? 1 : 0) + (sorted ? 2 : 0);
+  int inverses = 0;  // per row
+  if (options.preconditioner == PreconditionerKind::jacobi) inverses = 1;
+  if (options.preconditioner == PreconditionerKind::block_jacobi)
+    inverses = std::max(1, options.preconditioner_block_size);
+
+  double per_entry = 0;
+  if (narrow) per_entry += stored;  // beside the matrix in double
+  if (!narrow && format != "csr" && format != "auto")
+    per_entry += format == "dia-symmetric" ? stored / 2 : stored;
+  // The matrix in another order and where its entries come from; the host orders with as much again.
+  if (sorted) per_entry += sizeof(V) + 2 * sizeof(index_t);
+
+  return static_cast<double>(rows) * (vectors + inverses) * sizeof(V) +
+         static_cast<double>(nonzeros) * per_entry;
+}
+
+template double least_prepare_bytes<float>(index_t, offset_t, const SolveOptions&);
+template double least_prepare_bytes<double>(index_t, offset_t, const SolveOptions&);
+
+}  // namespace cnc
