@@ -87,7 +87,7 @@ struct PcgRun {
   PcgPlan* plan = nullptr;  ///< what pcg_plan returned, null where the table has no pcg_plan
   /// Device backends: enqueues more behind the run, called once before the host waits for its end; may be null.
   void (*behind)(void* context) = nullptr;
-  void* behind_context = nullptr;
+  void* behind_context = nullptr;  ///< its argument
 
   index_t iterations = 0;             ///< out: iterations done
   PcgScalars scalars;                 ///< out: the scalars after the last one, on the host
