@@ -25,7 +25,8 @@ class BusyProcesses {
       if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         alarm(60);
-        for (volatile unsigned turn = 0;; turn = turn + 1) {
+        const volatile bool forever = true;
+        while (forever) {
         }
       }
       if (child > 0) children_.push_back(child);
