@@ -58,9 +58,9 @@ struct Structure {
 template <class T, class Space>
 Structure analyze(const CsrMatrix<T, Space>& A);
 
-/// What analyze says of symmetry, without the rest of it. A is square, valid CSR.
-/// Errors   InvalidArgument (A not square).
-/// Cost     O(nonzeros log(row length)), in parallel where the matrix is; allocates nothing there.
+/// What analyze says of symmetry, without the rest of it.
+/// Errors   InvalidArgument (A not square, not valid CSR).
+/// Cost     O(nonzeros log(row length)), in parallel where the matrix is; sorts a copy of rows in another order.
 template <class T, class Space>
 Asymmetry find_asymmetry(const CsrMatrix<T, Space>& A);
 

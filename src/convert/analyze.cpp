@@ -90,8 +90,9 @@ Structure analyze(const CsrMatrix<T, Space>& given) {
 }
 
 template <class T, class Space>
-Asymmetry find_asymmetry(const CsrMatrix<T, Space>& A) {
-  require(A.rows == A.cols, "find_asymmetry: the matrix must be square");
+Asymmetry find_asymmetry(const CsrMatrix<T, Space>& given) {
+  require(given.rows == given.cols, "find_asymmetry: the matrix must be square");
+  const CsrMatrix<T, Space> A = detail::ascending_csr(given);
   return find_symmetry(A.operand()).least_symmetric;
 }
 

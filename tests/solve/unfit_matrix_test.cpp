@@ -65,6 +65,18 @@ CNC_SOLVER_TEST("a limit that comes first names the asymmetry too, and rounding 
   CHECK(report(-1).detail.empty());
 }
 
+CNC_SOLVER_TEST("rows with their diagonal first are judged like others") {
+  SolveOptions options = options_for(Method::pcg, {"csr", 1}, PreconditionerKind::none);
+  options.max_iterations = 1;
+  const auto detail = [&](double last) {
+    const auto A =
+        literal_csr<double>(3, 3, {0, 2, 5, 7}, {0, 1, 1, 0, 2, 2, 1}, {2, -1, 2, -1, -1, 2, last});
+    return solve(ctx, options, A, varied_vector<double>(3)).detail;
+  };
+  CHECK(detail(-1).empty());
+  CHECK_THAT(detail(-0.5), ContainsSubstring("a(1, 2) = -1, a(2, 1) = -0.5"));
+}
+
 CNC_SOLVER_TEST("new values are looked at anew") {
   const auto symmetric = tridiagonal(50, -1, -1), not_symmetric = tridiagonal(50, -1, -0.5);
   SolveOptions options;

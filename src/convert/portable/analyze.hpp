@@ -170,9 +170,10 @@ Structure analyze(const CsrMatrix<T, Space>& given) {
 }
 
 template <class Exec, class T, class Space>
-Asymmetry find_asymmetry(const CsrMatrix<T, Space>& matrix) {
-  require(matrix.rows == matrix.cols, "find_asymmetry: the matrix must be square");
-  const auto A = matrix.operand();
+Asymmetry find_asymmetry(const CsrMatrix<T, Space>& given) {
+  require(given.rows == given.cols, "find_asymmetry: the matrix must be square");
+  const CsrMatrix<T, Space> ascending = detail::ascending_csr<Exec>(given);
+  const auto A = ascending.operand();
   detail::SymmetryFacts facts = gather_symmetry<Exec>(A, AddEntry{});
   if (facts.lacks_lower()) facts += gather_symmetry<Exec>(A, AddUnpaired{});
   return facts.least_symmetric;
