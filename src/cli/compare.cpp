@@ -44,7 +44,7 @@ int compare(const CompareArguments& arguments) {
 
   const Session session(request.threads);
   const LoadedMatrix matrix = load_matrix(arguments.source, [](index_t rows, offset_t) {
-    return rows * 2.0 * sizeof(double);  // x and y
+    return rows * 3.0 * sizeof(double);  // x, y and what y should be
   });
   if (report)
     std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
