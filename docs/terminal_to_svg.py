@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws what a program printed as an SVG, in dots where it used Braille characters.
+r"""Draws what a program printed as an SVG, in dots where it used Braille characters.
 
-    cnc solve elasticity3d:20 | docs/terminal_to_svg.py "cnc solve elasticity3d:20" > docs/solve.svg
+    cnc solve elasticity3d:20 | grep -v '^Time\|^Speed' | docs/terminal_to_svg.py "cnc solve elasticity3d:20" > docs/solve.svg
 """
 import sys
 from html import escape
