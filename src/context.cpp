@@ -2,8 +2,7 @@
 
 #include "free_memory.hpp"
 #include "parallel.hpp"
-
-#include <unistd.h>
+#include "processors.hpp"
 
 #include <algorithm>
 
@@ -11,12 +10,7 @@ namespace cnc {
 
 int default_threads() { return detail::set_up_threads(); }
 
-int largest_threads() {
-  constexpr long per_processor = 8;
-  constexpr long least = 256;
-  const long processors = sysconf(_SC_NPROCESSORS_CONF);
-  return static_cast<int>(std::max(least, per_processor * processors));
-}
+int largest_threads() { return detail::most_threads(); }
 
 namespace detail {
 namespace {

@@ -83,8 +83,13 @@ int usable_processors() {
   return quota > 0 ? std::min(quota, processors) : processors;
 }
 
+int most_threads() {
+  static const long most = std::max(256L, 8 * sysconf(_SC_NPROCESSORS_CONF));
+  return static_cast<int>(most);
+}
+
 int threads_of(int openmp_threads) {
-  if (std::getenv("OMP_NUM_THREADS") != nullptr) return openmp_threads;
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return std::min(openmp_threads, most_threads());
   return std::min(openmp_threads, usable_processors());
 }
 

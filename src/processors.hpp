@@ -19,8 +19,12 @@ bool is_crowded(int threads);
 /// 0 where the text has another form.
 int running_tasks(std::string_view text);
 
+/// The most threads that are asked of the OpenMP library, which ends the process when the system refuses one:
+/// eight for each processor of the machine, 256 at least.
+int most_threads();
+
 /// Threads to use where the OpenMP library would use `openmp_threads`: as many if the user asked for a number in
-/// OMP_NUM_THREADS, else no more than there are usable processors.
+/// OMP_NUM_THREADS, most_threads() at most, else no more than there are usable processors.
 int threads_of(int openmp_threads);
 
 /// Processors that a time quota pays for, rounded up; 0 for no limit. `text` is a cpu.max file of control

@@ -165,7 +165,7 @@ Context<Exec>::Context(const Backend& backend, int threads, const Exec& exec)
     : exec_(exec), backend_(&backend) {
   detail::require_threads(threads);
   require(backend.memory == memory, "Context: the backend works in other memory");
-  queue_.threads = threads == 0 ? std::min(default_threads(), largest_threads()) : threads;
+  queue_.threads = threads == 0 ? default_threads() : threads;
   queue_.execution_space = &exec_;
   detail::set_stream(queue_, exec_);
   const InstanceScope scope(exec_);
