@@ -176,7 +176,8 @@ void check_nrm2(const Backend& backend, Findings& findings, const Setting& setti
 
 template <class V>
 void check_precision(const Backend& backend, Findings& findings) {
-  for (int threads = 1; threads <= max_threads; ++threads)  // outermost: a change of teams is slow
+  for (int threads = 1; threads <= most_threads(backend);
+       ++threads)  // outermost: a change of teams is slow
     for (const index_t n : lengths)
       for (const Alignment x : alignments)
         for (const Alignment y : alignments) {

@@ -192,7 +192,7 @@ class StepCheck {
 template <class V, class Body>
 void for_each_setting(const Backend& backend, Findings& findings, Step step, const Body& body) {
   if (!offers<V>(backend, step, findings)) return;
-  for (int threads = 1; threads <= max_threads; ++threads)
+  for (int threads = 1; threads <= most_threads(backend); ++threads)
     for (const Alignment alignment : {Alignment::even, Alignment::odd})
       for (const index_t n : lengths)
         for (const TestPreconditioner<V>& M : test_preconditioners<V>(n, alignment))
@@ -268,7 +268,7 @@ void check_breakdown(const Backend& backend, Findings& findings, Step step) {
 template <class V>
 void check_precondition(const Backend& backend, Findings& findings) {
   if (!findings.offered(vector_ops<V>(backend).precondition, "precondition")) return;
-  for (int threads = 1; threads <= max_threads; ++threads)
+  for (int threads = 1; threads <= most_threads(backend); ++threads)
     for (const Alignment alignment : {Alignment::even, Alignment::odd})
       for (const index_t n : lengths)
         for (const TestPreconditioner<V>& M : test_preconditioners<V>(n, alignment)) {

@@ -85,6 +85,11 @@ inline const Backend& reference() { return find_backend("reference"); }
 
 inline constexpr int max_threads = 3;
 
+/// The largest number of host threads that makes a difference: kernels of a GPU know nothing of them.
+inline int most_threads(const Backend& backend) {
+  return is_emulated(backend) || backend.memory == MemorySpace::device ? 1 : max_threads;
+}
+
 /// What there is to say about a number that is too far off; else empty.
 inline std::string difference(double actual, double expected, double tolerance) {
   if (agrees(actual, expected, tolerance)) return "";

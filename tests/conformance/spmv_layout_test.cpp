@@ -21,7 +21,7 @@ void check_product(const Backend& backend, Findings& findings, const std::string
       .bcsr.spmv(TestQueue(reference(), csr.rows, 1), V(1), csr.operand(), x.data(), V(0),
                  expected.data());
   const auto weights = row_weights(csr, x);
-  for (int threads = 1; threads <= max_threads; ++threads) {
+  for (int threads = 1; threads <= most_threads(backend); ++threads) {
     y.fill(GuardedVector<V>::nan());
     const TestQueue queue(backend, csr.rows, threads);
     try {
