@@ -23,8 +23,9 @@ long strings_on_the_heap(const SolveReport& report) {
 
 /// Sanitized builds count nothing: there the solves themselves are the test. Neither can be told apart what
 /// Kokkos 4 and later allocate: a string for the name of every fence and copy.
+constexpr bool counts_are_ours = allocations_are_counted && KOKKOS_VERSION < 40000;
 void check_count(long found, long expected) {
-  if (allocations_are_counted && KOKKOS_VERSION < 40000) CHECK(found == expected);
+  if (counts_are_ours) CHECK(found == expected);
 }
 
 /// Solves as often as it takes to meet every path, the first time right after prepare.
@@ -141,6 +142,7 @@ TEST_CASE("the history costs a few allocations, not one per iteration") {
 }
 
 TEST_CASE("update_values of the same index arrays allocates nothing") {
+  if (!counts_are_ours) CNC_SKIP("what Kokkos allocates for itself cannot be told apart");
   const auto A = generate_problem("elasticity2d:12");
   for (const FormatSpec& format : formats_for(A, {2}))
     for (const auto kind :

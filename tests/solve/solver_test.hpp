@@ -13,6 +13,8 @@ class HostFacingSolver : public Solver<V, Exec> {
   using Base = Solver<V, Exec>;
   using Space = typename Exec::memory_space;
   using Base::Base;
+  using Base::prepare;
+  using Base::update_values;
 
   void prepare(const CsrMatrix<V>& A) { Base::prepare(copy_to<Space>(A)); }
   void prepare(const Matrix<V>& A) { Base::prepare(copy_to<Space>(A)); }
@@ -72,7 +74,7 @@ const char* sized(const Context<Exec>& ctx, const char* usual, const char* emula
 /// Backends that can solve. Variants of an emulated one are the same rows under other launches.
 inline bool solves(const Backend& backend) {
   return !backend.yardstick && backend.vector_f64.dot != nullptr &&
-         (!is_emulated(backend) || backend.matrix_f64.bcsr.pcg_plan != nullptr);
+         (!backend.variant || backend.matrix_f64.bcsr.pcg_run != nullptr);
 }
 
 /// The same, and the yardsticks of the host, which offer enough for the plainest form.
