@@ -210,7 +210,7 @@ TEST_CASE("repeated solves start anew, and the first and the later ones are show
   CAPTURE(run.out, run.err);
   REQUIRE(run.code == 0);
   for (const char* part : {"First solve", "Later solves", "an iteration alone", "per iteration",
-                           "products", "Prepare"})
+                           "a product y = A x", "Prepare"})
     CHECK(contains(run.out, part));
   CHECK(place.read("one.mtx") == place.read("four.mtx"));
 
