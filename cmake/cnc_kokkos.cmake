@@ -78,7 +78,7 @@ function(cnc_check_kokkos version)
       message(FATAL_ERROR "${cuda} has no C++20: CUDA 12 or newer is needed.")
     endif()
     cnc_kokkos_speaks_cuda_13(speaks_cuda_13 ${arg_HEADERS})
-    if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13 AND version VERSION_LESS 4.7
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13 AND version VERSION_LESS 4.7.1
         AND NOT speaks_cuda_13)
       message(FATAL_ERROR "${kokkos} does not compile with ${cuda}, which changed two runtime calls: "
         "take Kokkos 4.7.01 or newer, or CUDA 12.")

@@ -2,6 +2,10 @@
 
 #include "control_groups.hpp"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -27,6 +31,11 @@ std::string line_of(const std::string& path) {
 }  // namespace
 
 int affinity_processors() {
+#ifdef _OPENMP
+  // Where OpenMP binds its threads one by one, the mask of one of them says nothing about the team.
+  if (omp_get_proc_bind() != omp_proc_bind_false || omp_get_num_places() > 0)
+    return std::max(1, omp_get_num_procs());
+#endif
   cpu_set_t set[16];  // a machine may have more processors than one holds
   if (sched_getaffinity(0, sizeof set, set) == 0) return std::max(1, CPU_COUNT_S(sizeof set, set));
   return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
@@ -53,6 +62,7 @@ bool is_crowded(int threads) {
   if (size <= 0) return false;
   // The team's own threads may be running still: they spin before they sleep.
   const int processors = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  if (affinity_processors() < processors) return false;  // the load may be on the others
   return running_tasks({text, static_cast<std::size_t>(size)}) - std::min(threads, processors) >=
          processors;
 }

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 
 namespace cnc::detail {
@@ -15,6 +16,8 @@ constexpr std::chrono::microseconds longest_spin{100};
 constexpr std::chrono::milliseconds between_looks{20};
 /// Seconds after which a team is late: waking threads that sleep takes less.
 constexpr double long_start = 1e-4;
+/// Seconds to work alone at most: a process that was stopped for an hour has not lost an hour.
+constexpr double longest_alone = 1;
 
 void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
   static_assert(sizeof(word) == sizeof(std::uint32_t));
@@ -50,7 +53,7 @@ double Barrier::wait_long(std::uint32_t before, int parts) {
 void Barrier::wake() { futex(phase_, FUTEX_WAKE_PRIVATE, INT_MAX); }
 
 TeamRecord& TeamRecord::of_this_thread() {
-  thread_local TeamRecord record;
+  thread_local TeamRecord record(crowd_rule);
   return record;
 }
 
@@ -71,8 +74,9 @@ bool TeamRecord::judge(int parts) {
   const double lost = lost_ + waited_;
   if (lost * parts <= (spent_ + seconds_in_region()) * (parts - 1)) return false;
   alone_ = true;
-  next_look_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                  std::chrono::duration<double>(alone_for * lost));
+  next_look_ =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(std::min(alone_for * lost, longest_alone)));
   return true;
 }
 

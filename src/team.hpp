@@ -78,6 +78,9 @@ class Barrier {
 /// for a while when a team has not paid: shares are equal, so a thread that waits for more than
 /// (parts - 1) / parts of the time would have been faster alone; the others did not get a processor.
 /// Results do not depend on it: they have the same bits for any number of threads.
+inline bool (*crowd_rule)(int threads) =
+    is_crowded;  ///< of threads that have not met it yet; for tests
+
 class TeamRecord {
  public:
   using Clock = std::chrono::steady_clock;

@@ -8,13 +8,12 @@
 #include <cnc/error.hpp>
 
 #include <memory>
-#include <optional>
 
 // Runs of many iterations: which form, and what it needs besides kernels.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-/// What a captured graph depends on: it is captured anew when any of this changes. It does not depend on x.
+/// What a captured graph depends on: another is captured when any of this changes.
 template <class Operand, class V>
 struct GraphKey {
   Operand A;
@@ -26,6 +25,15 @@ struct GraphKey {
   bool single_reduction;
   bool operator==(const GraphKey&) const = default;
 };
+
+template <class Operand, class V>
+struct CapturedGraph {
+  GraphKey<Operand, V> key;
+  std::unique_ptr<Graph> graph;
+};
+/// Solves that take turns with a few vectors x, or matrices, capture a graph for each of them once. (Kernels that
+/// read the address of x from memory need more registers, and the direction then runs with fewer blocks.)
+inline constexpr std::size_t kept_graphs = 4;
 
 /// How many blocks of a kernel are resident, as the device once said: asking costs as much as a launch.
 struct ResidencyAnswer {
@@ -43,8 +51,8 @@ struct RunPlan final : PcgPlan {
   index_t most_blocks;
   PinnedBuffer outcome;  ///< RunOutcome
   Marker markers[2];
-  std::optional<GraphKey<Operand, V>> key;
-  std::unique_ptr<Graph> graph;
+  CapturedGraph<Operand, V> graphs[kept_graphs];
+  std::size_t captured = 0;      ///< so far; the oldest gives way
   ResidencyAnswer residency[2];  ///< without vectors on chip, and with them
   bool refused = false;          ///< the device did not start a resident launch: not asked again
 
@@ -98,7 +106,7 @@ struct PcgRunner {
 
  private:
   RunOutcome& outcome() const { return *plan.outcome.template as<RunOutcome>(); }
-  RunState initial() const { return {run.rr_target, run.history, v.x, run.max_iterations}; }
+  RunState initial() const { return {run.rr_target, run.history, run.max_iterations}; }
 
   void go() {
     run.launches = 0;
@@ -239,7 +247,7 @@ struct PcgRunner {
     outcome().stop = 0;  // of the last run
     pcg.begin(queue, initial());
     const bool stream = run.form == PcgForm::streamed;
-    if (!stream) capture(pcg);
+    const Graph* const graph = stream ? nullptr : &captured(pcg);
     run.used = stream ? PcgForm::streamed : PcgForm::graph;
     // One group of iterations runs while the host waits for the one before, and then looks.
     index_t groups = 0;
@@ -248,7 +256,7 @@ struct PcgRunner {
       if (stream)
         pcg.iterate(queue, std::min(left, graph_iterations));
       else
-        plan.graph->replay(queue);
+        graph->replay(queue);
       plan.markers[groups % 2].record(queue);
       if (groups > 0) {
         plan.markers[(groups + 1) % 2].wait();
@@ -264,14 +272,16 @@ struct PcgRunner {
   bool stopped() const { return *static_cast<volatile std::int32_t*>(&outcome().stop) != 0; }
 
   template <class Pcg>
-  void capture(const Pcg& pcg) {
-    GraphKey<Operand, V> key{
+  const Graph& captured(const Pcg& pcg) {
+    const GraphKey<Operand, V> key{
         A, M, v, scalars, queue.partials, queue.block_threads, run.single_reduction};
-    key.v.x = nullptr;
-    if (plan.graph && plan.key == key) return;
-    plan.graph = std::make_unique<Graph>(
+    for (const auto& captured : plan.graphs)
+      if (captured.graph && captured.key == key) return *captured.graph;
+    auto& oldest = plan.graphs[plan.captured++ % kept_graphs];
+    oldest.graph = std::make_unique<Graph>(
         queue, [&](const Queue& recording) { pcg.iterate(recording, graph_iterations); });
-    plan.key = key;
+    oldest.key = key;
+    return *oldest.graph;
   }
 };
 

@@ -13,7 +13,6 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 struct RunState {
   double rr_target = 0;
   double* history = nullptr;
-  void* solution = nullptr;  ///< x: not an argument of the kernels, so that a graph serves every x
   index_t max_iterations = 0;
   index_t iterations = 0;  ///< done
   bool stop = false;

@@ -109,7 +109,6 @@ pcg_update_kernel(index_t n, PreconditionerOperand<V> M, PcgVectors<V> v, PcgSca
   PcgScalars s = *scalars;
   if constexpr (!std::is_same_v<Step, StartStep<V>>)
     if (s.breakdown != PcgBreakdown::none || (run != nullptr && run->stop)) return;
-  if (run != nullptr) v.x = static_cast<V*>(run->solution);
   const PcgBreakdown breakdown = step.prepare(s);
   if (breakdown != PcgBreakdown::none) {
     // Every block comes to the same conclusion and moves nothing.
@@ -171,7 +170,6 @@ pcg_direction_kernel(index_t n, PcgVectors<V> v, PcgScalars* scalars, const RunS
   if (run != nullptr && run->stop) return;
   const bool first = at_start(*scalars);
   const bool behind = run != nullptr && run->solution_behind;
-  if (behind) v.x = static_cast<V*>(run->solution);
   const V beta = static_cast<V>(direction_coefficient(*scalars));
   const V alpha = static_cast<V>(scalars->alpha);
   V z[entries_together], p[entries_together], x[entries_together];

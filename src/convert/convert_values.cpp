@@ -23,7 +23,10 @@ BcsrMatrix<To, Space> convert_values(const BcsrMatrix<From, Space>& A) {
     return overflow;
   });
   detail::require_no_overflow(i);
-  return {A.rows, A.cols, A.block_size, A.row_offsets, A.columns, values, A.nonzeros};
+  BcsrMatrix<To, Space> result{A.rows,    A.cols, A.block_size, A.row_offsets,
+                               A.columns, values, A.nonzeros};
+  result.checked = A.checked;
+  return result;
 }
 
 template BcsrMatrix<float> convert_values(const BcsrMatrix<float>&);

@@ -249,6 +249,7 @@ class Drive {
     const CallbackAction action =
         options_.callback({done, report_.recurrence_residual / scale_,
                            report_.recurrence_residual / reference_, seconds(), &shown});
+    residual_is_behind_ = false;  // the callback may have used the context's slots, and q to see r
     accepted_ = action.value == CallbackAction::accept;
     return action.value == CallbackAction::proceed;
   }

@@ -25,7 +25,9 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
   // The matrix in another order and where its entries come from; the host orders with as much again.
   if (sorted) per_entry += sizeof(V) + 2 * sizeof(index_t);
 
-  return static_cast<double>(rows) * (vectors + inverses) * sizeof(V) +
+  // The true residual of float vectors is computed in double.
+  const double wide = sizeof(V) == sizeof(float) ? 2 * sizeof(double) : 0;
+  return static_cast<double>(rows) * ((vectors + inverses) * sizeof(V) + wide) +
          static_cast<double>(nonzeros) * per_entry;
 }
 

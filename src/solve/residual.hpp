@@ -1,7 +1,7 @@
 #pragma once
 
-#include "solve/engine.hpp"
 #include "on_each.hpp"
+#include "solve/engine.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -17,6 +17,8 @@ template <class V, class Exec>
 struct Solver<V, Exec>::State {
   Context<Exec>* ctx;
   SolveOptions options;
+  SolveOptions
+      as_prepared;  ///< what the layout and the preconditioner go by, until the next prepare
   bool prepared = false;
   detail::System<V, Exec> system;
   detail::Workspace<V, Space> work;
@@ -41,8 +43,8 @@ struct Solver<V, Exec>::State {
   }
 
   void choose_preconditioner() {
-    const int asked = options.preconditioner_block_size;
-    kind = options.preconditioner;
+    const int asked = as_prepared.preconditioner_block_size;
+    kind = as_prepared.preconditioner;
     preconditioner_block_size = asked > 0 ? asked : layout_block_size;
   }
 
@@ -52,7 +54,7 @@ struct Solver<V, Exec>::State {
 
   /// Whether iterations work on the matrix given itself, whatever the order of its rows.
   bool takes_any_order() const {
-    return options.format.name == "csr" && options.storage == StoragePrecision::as_vectors;
+    return as_prepared.format.name == "csr" && as_prepared.storage == StoragePrecision::as_vectors;
   }
 
   /// The matrix given, marked as checked where the caller vouches for it.
@@ -70,7 +72,7 @@ struct Solver<V, Exec>::State {
   }
 
   FormatAdvice choose_layout(const Structure& structure) const {
-    const bool narrow = options.storage == StoragePrecision::f32;
+    const bool narrow = as_prepared.storage == StoragePrecision::f32;
     const int value_bytes = narrow ? int(sizeof(float)) : int(sizeof(V));
     FormatAdvice best = choose_format(structure, value_bytes, memory_of<Space>);
     for (const FormatInfo<V, Space>& known : formats<V, Space>())
@@ -85,18 +87,19 @@ struct Solver<V, Exec>::State {
     const double copy =
         copies ? double(nonzeros) * (sizeof(index_t) + sizeof(V)) + double(rows) * sizeof(index_t)
                : 0;
-    detail::require_memory("Solver::prepare",
-                           least_prepare_bytes<V>(rows, nonzeros, options) + copy + layout_bytes,
-                           memory_of<Space>);
+    detail::require_memory(
+        "Solver::prepare",
+        least_prepare_bytes<V>(rows, nonzeros, as_prepared) + copy + layout_bytes,
+        memory_of<Space>);
   }
 
   /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
   int ordering_block_size(const CsrMatrix<V, Space>& A) const {
     const FormatSpec spec =
-        options.format.name == "auto" ? choose_layout(analyze(A)).format : options.format;
+        as_prepared.format.name == "auto" ? choose_layout(analyze(A)).format : as_prepared.format;
     if (spec.block_size > 1) return spec.block_size;
-    return options.preconditioner == PreconditionerKind::block_jacobi
-               ? std::max(1, options.preconditioner_block_size)
+    return as_prepared.preconditioner == PreconditionerKind::block_jacobi
+               ? std::max(1, as_prepared.preconditioner_block_size)
                : 1;
   }
 
@@ -106,7 +109,7 @@ struct Solver<V, Exec>::State {
     system.require_operations();
     ctx->reserve(rows);
     const bool plans = system.plans();
-    const bool with_s = plans || options.method == Method::pcg_single_reduction;
+    const bool with_s = plans || as_prepared.method == Method::pcg_single_reduction;
     work.allocate(rows, with_s, ordering.active(), system.widens());
     if (plans) work.plan = system.make_plan();
     ctx->fence();
@@ -119,7 +122,8 @@ struct Solver<V, Exec>::State {
     const InstanceScope scope(exec());
     const detail::Settled settled;
     clear();
-    copies = options.copy_matrix;
+    as_prepared = options;
+    copies = as_prepared.copy_matrix;
     change(steps);
   }
 
@@ -155,7 +159,8 @@ struct Solver<V, Exec>::State {
   }
 
   void build_layout(const CsrMatrix<V, Space>& A) {
-    FormatSpec spec = options.format;
+    system.narrow.reset();
+    FormatSpec spec = as_prepared.format;
     chosen = spec.name == "auto";
     if (chosen) {
       const Structure structure = analyze(A);
@@ -167,7 +172,7 @@ struct Solver<V, Exec>::State {
     format = spec.text();
     layout_block_size = spec.block_size;
     if constexpr (!std::is_same_v<V, float>) {
-      if (options.storage == StoragePrecision::f32) {
+      if (as_prepared.storage == StoragePrecision::f32) {
         system.matrix = A;  // the true residual needs every bit of the matrix given
         system.narrow = build_format(convert_values<float>(A), spec);
         return;

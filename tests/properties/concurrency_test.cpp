@@ -1,6 +1,8 @@
 #include "solve/backends.hpp"
 #include "support/solve_problem.hpp"
 
+#include <team.hpp>
+
 #include <atomic>
 #include <thread>
 
@@ -10,6 +12,12 @@ using namespace cnc::testing;
 // A context is not shared between threads, but several may be used at once.
 
 namespace {
+
+/// Teams are formed whatever else the machine runs, as these tests are about them.
+[[maybe_unused]] const bool teams_are_formed = [] {
+  detail::crowd_rule = [](int) { return false; };
+  return true;
+}();
 
 /// Set-up, solve, new values, solve: everything that a time step does.
 std::vector<Vector<double>> time_steps(Context<>& ctx, const SolveOptions& options,

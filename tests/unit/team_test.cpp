@@ -91,6 +91,10 @@ TEST_CASE("who waits at a barrier for long sleeps, and is woken") {
 }
 
 #ifdef _OPENMP
+TEST_CASE("threads that OpenMP binds one by one are counted all the same") {
+  CHECK(affinity_processors() == std::max(1, omp_get_num_procs()));
+}
+
 TEST_CASE("a team whose other threads are late dissolves, and works together again later") {
   TeamRecord record([](int) { return false; });
   int together = 0, alone = 0;

@@ -128,7 +128,10 @@ BcsrMatrix<To, Space> convert_values(const BcsrMatrix<From, Space>& A) {
     const index_t* after = std::upper_bound(first, first + offsets.extent(0), block);
     detail::require_no_overflow(static_cast<index_t>(after - first) - 1);
   }
-  return {A.rows, A.cols, A.block_size, A.row_offsets, A.columns, values, A.nonzeros};
+  BcsrMatrix<To, Space> result{A.rows,    A.cols, A.block_size, A.row_offsets,
+                               A.columns, values, A.nonzeros};
+  result.checked = A.checked;
+  return result;
 }
 
 }  // namespace cnc::portable
