@@ -45,8 +45,11 @@ class Drive {
     start_ = start;
     try {
       report_.status = run();
-    } catch (...) {  // the caller's own functions may throw
-      if (true_residual_.scale() != 1) true_residual_.end_scaling();
+    } catch (...) {  // the caller's own functions may throw, and what they threw comes first
+      try {
+        if (true_residual_.scale() != 1) true_residual_.multiply(x_, 1 / true_residual_.scale());
+      } catch (...) {
+      }
       throw;
     }
     if (true_residual_.scale() != 1) return_to_units_given();
