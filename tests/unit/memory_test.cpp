@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/control_groups.hpp"
 #include "support/same_matrix.hpp"
 
 #include "free_memory.hpp"
@@ -16,36 +17,8 @@ using Catch::Matchers::ContainsSubstring;
 
 // What is free, and needs that are refused before anything of them is allocated.
 
-namespace {
-
-/// A tree of control groups as the kernel shows them.
-class Groups {
- public:
-  Groups() {
-    std::string name = (std::filesystem::temp_directory_path() / "cnc-groups-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    root_ = name;
-  }
-  Groups(const Groups&) = delete;
-  Groups& operator=(const Groups&) = delete;
-  ~Groups() {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-  std::string root() const { return root_.string(); }
-  void write(const std::string& file, const std::string& text) const {
-    std::filesystem::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file) << text << '\n';
-  }
-
- private:
-  std::filesystem::path root_;
-};
-
-}  // namespace
-
 TEST_CASE("control groups of version 2 limit the memory, all the way up") {
-  const Groups groups;
+  const testing::Groups groups;
   const std::string membership = "0::/outer/inner\n";
   const auto free = [&] { return detail::free_group_bytes(membership, groups.root()); };
   CHECK(free() == detail::unknown_bytes);
@@ -69,7 +42,7 @@ TEST_CASE("control groups of version 2 limit the memory, all the way up") {
 }
 
 TEST_CASE("control groups of version 1 limit the memory") {
-  const Groups groups;
+  const testing::Groups groups;
   const std::string membership = "5:cpu,cpuacct:/a\n4:memory:/a/b\n0::/\n";
   const auto free = [&] { return detail::free_group_bytes(membership, groups.root()); };
   groups.write("memory/a/b/memory.limit_in_bytes", "9223372036854771712");

@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/control_groups.hpp"
 
 #include <cnc/context.hpp>
 
@@ -28,27 +29,6 @@ void work_for(double seconds) {
   const auto end = std::chrono::steady_clock::now() + Seconds(seconds);
   while (std::chrono::steady_clock::now() < end) spin_pause();
 }
-
-/// A directory of control groups, removed at the end.
-class Groups {
- public:
-  Groups() {
-    std::string name = (std::filesystem::temp_directory_path() / "cnc_groups_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    root_ = name;
-  }
-  ~Groups() { std::filesystem::remove_all(root_); }
-  Groups(const Groups&) = delete;
-  Groups& operator=(const Groups&) = delete;
-  std::string root() const { return root_.string(); }
-  void write(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text << '\n';
-  }
-
- private:
-  std::filesystem::path root_;
-};
 
 }  // namespace
 
@@ -187,7 +167,7 @@ TEST_CASE("a time quota is rounded up to whole processors") {
 }
 
 TEST_CASE("the least quota of a control group and those above it counts") {
-  const Groups groups;
+  const testing::Groups groups;
   SECTION("version 2") {
     groups.write("cpu.max", "max 100000");
     groups.write("slice/cpu.max", "300000 100000");
