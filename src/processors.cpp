@@ -33,8 +33,12 @@ std::string line_of(const std::string& path) {
 int affinity_processors() {
 #ifdef _OPENMP
   // Where OpenMP binds its threads one by one, the mask of one of them says nothing about the team.
-  if (omp_get_proc_bind() != omp_proc_bind_false || omp_get_num_places() > 0)
-    return std::max(1, omp_get_num_procs());
+  static const bool bound = [] {
+    for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
+      if (std::getenv(name) != nullptr) return true;
+    return false;
+  }();
+  if (bound) return std::max(1, omp_get_num_procs());
 #endif
   cpu_set_t set[16];  // a machine may have more processors than one holds
   if (sched_getaffinity(0, sizeof set, set) == 0) return std::max(1, CPU_COUNT_S(sizeof set, set));

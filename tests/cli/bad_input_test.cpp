@@ -1,5 +1,6 @@
 #include "run_cnc.hpp"
 #include "support/catch.hpp"
+#include "support/sanitized.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -162,9 +163,7 @@ TEST_CASE("empty names and lists are refused, and vectors checked before the mat
 }
 
 TEST_CASE("a small file with a large matrix is refused at once, with bytes asked and free") {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  CNC_SKIP("a sanitizer needs all of the address space");
-#endif
+  if (cnc::testing::is_sanitized) CNC_SKIP("a sanitizer needs all of the address space");
   const Workplace workplace;
   const std::string path =
       workplace.file("wide.mtx", std::string(banner) + "50000000 50000000 1\n1 1 1\n");

@@ -57,6 +57,9 @@ class SpmvCheck {
       for (int threads = 1; threads <= max_threads; ++threads)
         for (std::size_t k = 0; k < products_.size(); ++k) {
           if ((k + turn_) % max_threads != static_cast<std::size_t>(threads - 1)) continue;
+          // What is read and written does not depend on alpha and beta: where each product costs most, a
+          // layout takes a fifth of them, and the next layout others.
+          if (is_sanitized && is_emulated(backend_) && (k + turn_) % 5 != 0) continue;
           const bool odd = (k / max_threads + turn_) % 2 != 0;
           std::visit([&](const auto& a) { check(layout, a, products_[k], odd, threads); },
                      odd ? other : layout.A);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "support/sanitized.hpp"
+
 #include <cnc/backend.hpp>
 #include <vendor/yardsticks.hpp>
 
@@ -10,18 +12,6 @@
 #endif
 
 namespace cnc::testing {
-
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool is_sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr bool is_sanitized = true;
-#else
-inline constexpr bool is_sanitized = false;
-#endif
-#else
-inline constexpr bool is_sanitized = false;
-#endif
 
 /// What conformance tests: the backends of the library, the yardsticks, and those that exist for tests alone.
 /// One list for the whole program: cases are registered by their backend's place in it.
