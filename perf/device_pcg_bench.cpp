@@ -148,7 +148,7 @@ void add_peers(Operands<V>& operands) {
     Entry entry;
     entry.peer = true;
     entry.contestant = peer->name;
-    entry.cost = A.spmv_cost(sizeof(V)) + cost::pcg_vectors(A.rows, cost::pcg_passes, sizeof(V));
+    entry.cost = A.spmv_cost(sizeof(V)) + cost::iteration(Method::pcg, A.rows, sizeof(V));
     const double residual = peer->run(operands.b.data(), x.data(), shorter).residual;
     operands.add(std::move(entry), residual, [peer, jacobi, x, b = operands.b](index_t iterations) {
       return peer->run(b.data(), x.data(), iterations).seconds_per_iteration * iterations;

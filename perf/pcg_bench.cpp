@@ -162,10 +162,7 @@ void add_backend(Context<>& ctx, const Candidate<V>& candidate, bool automatic,
   entry.contestant =
       backend.yardstick ? backend.name
                         : backend.name + (" " + entry.format) + (single ? " single-reduction" : "");
-  entry.cost =
-      product + cost::pcg_vectors(operands.A.rows,
-                                  single ? cost::pcg_single_reduction_passes : cost::pcg_passes,
-                                  sizeof(V));
+  entry.cost = product + cost::iteration(candidate.method, operands.A.rows, sizeof(V));
   try {
     auto [iterate, form] = ready_solver(ctx, candidate, operands.A, layout);
     entry.form = form;
@@ -201,8 +198,7 @@ void add_backends(const std::vector<std::unique_ptr<Context<>>>& contexts, Stora
       add_backend(*ctx, candidate, automatic, shared, product, operands);
     }
     if (automatic)
-      automatic_bytes =
-          (product + cost::pcg_vectors(operands.A.rows, cost::pcg_passes, sizeof(V))).bytes;
+      automatic_bytes = (product + cost::iteration(Method::pcg, operands.A.rows, sizeof(V))).bytes;
   }
 }
 
@@ -216,7 +212,7 @@ void add_peers(const BenchOptions& options, Operands<V>& operands) {
     Entry entry;
     entry.contestant = peer.name;
     entry.peer = true;
-    entry.cost = A.spmv_cost(sizeof(V)) + cost::pcg_vectors(A.rows, cost::pcg_passes, sizeof(V));
+    entry.cost = A.spmv_cost(sizeof(V)) + cost::iteration(Method::pcg, A.rows, sizeof(V));
     operands.add(std::move(entry), peer.block_size,
                  [run = peer.run](const Vector<V>& b, const Vector<V>& x, index_t iterations) {
                    run(b.data(), x.data(), iterations);

@@ -30,7 +30,7 @@ struct BsellRows {
   using Resident = BsellRows<static_block, M, V, sizeof(M) == 8 ? 12 : 24>;
   Resident resident() const { return {A, split, shift}; }
   static constexpr int spmv_threads = 0;
-  static constexpr int summing_threads = static_block == 1 ? 1280 : 0;
+  static constexpr int summing_threads = static_block == 1 ? 1280 : static_block == 5 ? 1024 : 0;
 
   constexpr int block() const { return static_block > 0 ? static_block : A.block_size; }
   constexpr index_t units() const { return A.block_rows(); }

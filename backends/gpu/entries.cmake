@@ -1,11 +1,15 @@
 # The sources that instantiate the entries of gpu/entries.hpp, for each of the waves: many small ones, which compile
-# side by side.
+# side by side. Passes know no format and products no method; only runs are one source for each of both.
 #
 #   cnc_gpu_entries(RESULT EXTENSION WAVE...)
 function(cnc_gpu_entries result extension)
   set(sources "")
   set(stored_types float double float)
   set(vector_types float double double)
+  # A header for each method; the sources check the number.
+  file(GLOB methods CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/cnc/contract/methods/*.hpp")
+  list(LENGTH methods method_count)
+  math(EXPR last_method "${method_count} - 1")
   macro(cnc_gpu_add_entries template name)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}_${wave}.${extension}")
     configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${template}.in" "${source}" @ONLY)
@@ -19,6 +23,9 @@ function(cnc_gpu_entries result extension)
     foreach(operand BcsrOperand BsellOperand DiaOperand)
       foreach(stored vector IN ZIP_LISTS stored_types vector_types)
         cnc_gpu_add_entries(matrix_entries ${operand}_${stored}_${vector})
+        foreach(method RANGE ${last_method})
+          cnc_gpu_add_entries(run_entries ${operand}_${stored}_${vector}_run${method})
+        endforeach()
       endforeach()
     endforeach()
   endforeach()

@@ -2,11 +2,15 @@
 
 #include <cnc/contract/ops.hpp>
 
-#include <target/gpu.hpp>
+#include <gpu/run_state.hpp>
 
-// The entries of the operation tables, declared only: gpu/vector_ops.hpp, gpu/pcg_update.hpp and
-// gpu/matrix_entries.hpp define them, and a target instantiates them in sources of their own, so that they compile
-// side by side and no kernel is in the source of the tables.
+#include <memory>
+#include <tuple>
+#include <type_traits>
+
+// The entries of the operation tables and what runs are made of, declared only: gpu/vector_ops.hpp,
+// gpu/pass_kernel.hpp, gpu/matrix_entries.hpp and gpu/method_run.hpp define them, and a target instantiates them in
+// sources of their own, so that they compile side by side and no kernel is in the source of the tables.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
@@ -18,34 +22,81 @@ enum class RowMapping {
   balanced,       ///< Dehnavi et al. 2010: equal numbers of nonzeros per thread block (CSR only)
 };
 
-/// Everything of VectorOps.
+/// Everything of VectorOps but the passes of methods.
 template <int wave, class V>
 struct VectorEntries {
-  using Preconditioner = PreconditionerOperand<V>;
-  using Vectors = PcgVectors<V>;
-
   static void axpy(const Queue&, index_t n, V alpha, const V* x, V* y);
   static void axpby(const Queue&, index_t n, V alpha, const V* x, V beta, V* y);
   static void scal(const Queue&, index_t n, V alpha, V* x);
   static void multiply(const Queue&, index_t n, const V* x, const V* y, V* z);
   static void dot(const Queue&, index_t n, const V* x, const V* y, double* result);
   static void nrm2(const Queue&, index_t n, const V* x, double* result);
-  static void precondition(const Queue&, index_t n, const Preconditioner&, const V* r, V* z);
-  static void start(const Queue&, index_t n, const Preconditioner&, const Vectors&, PcgScalars*);
-  static void direction(const Queue&, index_t n, const Vectors&, PcgScalars*);
-  static void classic(const Queue&, index_t n, const Preconditioner&, const Vectors&, PcgScalars*);
-  static void single_reduction(const Queue&, index_t n, const Preconditioner&, const Vectors&,
-                               PcgScalars*);
+  static void precondition(const Queue&, index_t n, const PreconditionerOperand<V>&, const V* r,
+                           V* z);
 };
 
-/// Everything for one format.
+/// Which of a method's lists of phases.
+enum class PhaseGroup { start, iteration, finish };
+
+/// A pass by its place among the phases of all methods.
+struct PassName {
+  int method = 0;  ///< place in Methods
+  PhaseGroup group = PhaseGroup::iteration;
+  int phase = 0;
+};
+
+/// The place of a method in Methods.
+template <class V, class Method>
+constexpr int method_index() {
+  int index = -1;
+  Methods<V>::for_each([&]<class Other>(int m) {
+    if (std::is_same_v<Method, Other>) index = m;
+  });
+  return index;
+}
+
+template <int index, class List>
+struct FindMethod;
+template <int index, class... Method>
+struct FindMethod<index, MethodList<Method...>> : std::tuple_element<index, std::tuple<Method...>> {
+};
+/// The method at a place in Methods.
+template <int index, class List>
+using MethodAt = typename FindMethod<index, List>::type;
+
+/// The passes of all methods. They know no matrix, so the sources of the formats do not hold them: runs name them.
+template <int wave, class V>
+struct PassEntries {
+  static void launch(const Queue&, PassName, index_t n, const PreconditionerOperand<V>& M,
+                     const MethodVectors<V>&, MethodScalars*, PassPart, const RunLink&);
+  /// A run begins with these limits; it is over at once if the scalars say so.
+  static void begin_run(const Queue&, const RunLink&, const RunState& initial,
+                        const MethodScalars*);
+  /// The end of a run whose method has no pass for that.
+  static void end_run(const Queue&, const RunLink&, const MethodScalars*);
+};
+
+/// The products of one format.
 template <int wave, class Operand, class V>
 struct MatrixEntries {
   static void spmv(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y);
-  static void spmv_dot(const Queue&, const Operand& A, const V* x, V* y, double* result);
-  static void pcg_run(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
-                      const PcgVectors<V>& v, PcgScalars* scalars, PcgRun* run);
-  static std::unique_ptr<PcgPlan> pcg_plan(const Queue&, const Operand& A);
+  static void spmv_dot(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&);
+  /// The same in a run: does nothing once that is over.
+  static void product(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&,
+                      const RunState*);
+};
+
+/// Runs of the method at this place in Methods, with matrices of one format.
+template <int wave, class Operand, class V, int method>
+struct RunEntries {
+  static void run(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
+                  const MethodVectors<V>&, MethodScalars*, MethodRun*);
+};
+
+/// What runs of any method with such matrices are prepared with.
+template <int wave, class Operand, class V>
+struct PlanEntries {
+  static std::unique_ptr<RunPlan> plan(const Queue&, const Operand& A);
 };
 
 /// Products with one mapping, to compare with.

@@ -10,16 +10,23 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// slots, and its bits do not depend on who came first.
 ///
 /// Two sets of slots in turn are enough: a block writes to a set again only after a barrier that every reader
-/// of its old contents has joined.
+/// of its old contents has joined. `sums`: that it can take at one time.
+template <int sums>
 struct GridBarrier {
-  static constexpr int sums = 2;
-
   double* slots = nullptr;           ///< [2][blocks][sums]
   std::uint32_t* arrived = nullptr;  ///< blocks that have come, over all barriers; 0 at first
   std::uint32_t barriers = 0;        ///< passed by this thread
 
   static constexpr std::size_t slot_bytes(index_t blocks) {
     return sizeof(double) * 2 * sums * static_cast<std::size_t>(blocks);
+  }
+
+  /// The barrier alone: what any thread wrote to memory before is seen by all after. Collective over the grid.
+  CNC_GPU_DEVICE void meet() {
+    block_barrier();
+    if (thread_index() == 0) wait_for_all();
+    ++barriers;
+    block_barrier();
   }
 
   /// Replaces each value by its sum over all threads of all blocks, the same bits on all of them. What any

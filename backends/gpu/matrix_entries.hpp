@@ -1,8 +1,9 @@
 #pragma once
 
+#include <gpu/choose_rows.hpp>
 #include <gpu/csr_balanced.hpp>
 #include <gpu/entries.hpp>
-#include <gpu/pcg_run.hpp>
+#include <gpu/product_kernel.hpp>
 
 // From an operation of the table to the launch of a kernel. A source that includes this instantiates
 // the entries of one format in one precision, or the products of one mapping.
@@ -19,24 +20,26 @@ void MatrixEntries<wave, Operand, V>::spmv(const Queue& queue, V alpha, const Op
 
 template <int wave, class Operand, class V>
 void MatrixEntries<wave, Operand, V>::spmv_dot(const Queue& queue, const Operand& A, const V* x,
-                                               V* y, double* result) {
-  with_rows<wave, V>(queue, A, [&](const auto& rows, int threads) {
-    launch_spmv_dot<wave>(queue, rows, chosen_threads(queue, threads), x, y, result);
+                                               V* y, const ProductDots<V>& dots) {
+  product(queue, A, x, y, dots, nullptr);
+}
+
+template <int wave, class Operand, class V>
+void MatrixEntries<wave, Operand, V>::product(const Queue& queue, const Operand& A, const V* x,
+                                              V* y, const ProductDots<V>& dots,
+                                              const RunState* run) {
+  if (dots.with == nullptr && run == nullptr) return spmv(queue, V(1), A, x, V(0), y);
+  with_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
+    const int threads = chosen_threads(queue, tuned);
+    if (dots.with == nullptr) {
+      if constexpr (has_plain_products<V>())
+        launch_product<wave, 0>(queue, rows, threads, x, y, dots, run);
+    } else if (dots.self_result == nullptr) {
+      launch_product<wave, 1>(queue, rows, threads, x, y, dots, run);
+    } else {
+      launch_product<wave, 2>(queue, rows, threads, x, y, dots, run);
+    }
   });
-}
-
-template <int wave, class Operand, class V>
-void MatrixEntries<wave, Operand, V>::pcg_run(const Queue& queue, const Operand& A,
-                                              const PreconditionerOperand<V>& M,
-                                              const PcgVectors<V>& v, PcgScalars* scalars,
-                                              PcgRun* run) {
-  PcgRunner<wave, Operand, V>::run_iterations(queue, A, M, v, scalars, run);
-}
-
-template <int wave, class Operand, class V>
-std::unique_ptr<PcgPlan> MatrixEntries<wave, Operand, V>::pcg_plan(const Queue& queue,
-                                                                   const Operand& A) {
-  return PcgRunner<wave, Operand, V>::make_plan(queue, A);
 }
 
 template <int wave, RowMapping mapping, class M, class V>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cnc/contract/pcg.hpp>
+#include <cnc/contract/preconditioner_operand.hpp>
 
 #include <gpu/reduce.hpp>
 

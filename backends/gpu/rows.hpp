@@ -4,7 +4,7 @@
 
 // A format's part of a kernel is a "rows" object: it says how a block of threads works through a range of
 // units (rows, or block rows) of the matrix. It is written once and used by the plain product, by the
-// product with its dot, by the fused iteration and by the resident solver:
+// product with its dots and by resident runs:
 //
 //   spmv_threads, summing_threads         threads that a processor should hold in kernels of the product alone, and
 //                                         of those that also sum: what registers are rationed by. 0: as many
@@ -25,17 +25,6 @@ template <class V>
 struct PlainVector {
   const V* x;
   CNC_GPU_DEVICE V operator()(index_t i) const { return load_cached(x + i); }
-};
-
-/// The next direction z + beta p, formed while it is gathered: no kernel of its own, no pass over memory.
-/// At the start of a recurrence p is not read.
-template <class V>
-struct DirectionVector {
-  const V* z;
-  const V* p;
-  V beta;
-  bool first;
-  CNC_GPU_DEVICE V operator()(index_t i) const { return first ? z[i] : z[i] + beta * p[i]; }
 };
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -26,18 +26,6 @@ struct StoreProduct {
   }
 };
 
-/// y := sum, and this thread's share of x . y.
-template <class V>
-struct StoreProductAndDot {
-  const V* x;
-  V* y;
-  double dot = 0;
-  CNC_GPU_DEVICE void operator()(index_t, int, index_t row, V sum) {
-    y[row] = sum;
-    dot += double(x[row]) * double(sum);
-  }
-};
-
 /// Works through all units of the matrix, the passes dealt out to the blocks in turn.
 template <class Rows, class X, class Sink>
 CNC_GPU_DEVICE void walk_all(const Rows& rows, const X& x, Sink& sink) {
@@ -55,15 +43,6 @@ CNC_GPU_DENSE_KERNEL(max_spmv_threads, Rows::spmv_threads)
 spmv_kernel(Rows rows, V alpha, const V* x, V beta, V* y) {
   StoreProduct<V> sink{alpha, beta, y};
   walk_all(rows, PlainVector<V>{x}, sink);
-}
-
-template <int wave, class Rows, class V>
-CNC_GPU_DENSE_KERNEL(max_spmv_threads, Rows::summing_threads)
-spmv_dot_kernel(Rows rows, const V* x, V* y, GridScratch scratch, double* result) {
-  StoreProductAndDot<V> sink{x, y};
-  walk_all(rows, PlainVector<V>{x}, sink);
-  double dot[1] = {sink.dot};
-  if (grid_sum<wave>(dot, scratch) && thread_index() == 0) *result = dot[0];
 }
 
 /// Blocks of a kernel whose blocks leave partial sums: enough to fill the device, few enough that the last
@@ -89,14 +68,6 @@ void launch_spmv(const Queue& queue, const Rows& rows, int threads, V alpha, con
   const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
   launch("spmv", queue, {std::min(passes, most_threads / threads), threads}, spmv_kernel<Rows, V>,
          rows, alpha, x, beta, y);
-}
-
-template <int wave, class Rows, class V>
-void launch_spmv_dot(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
-                     double* result) {
-  const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
-  launch("spmv_dot", queue, {reducing_blocks(queue, passes, threads, 1), threads},
-         spmv_dot_kernel<wave, Rows, V>, rows, x, y, grid_scratch(queue), result);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

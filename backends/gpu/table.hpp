@@ -5,6 +5,8 @@
 #include <gpu/entries.hpp>
 #include <gpu/runtime.hpp>
 
+#include <utility>
+
 // The operation tables of a GPU backend, for devices whose waves have any of the given widths.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
@@ -28,6 +30,20 @@ struct EntryByWave<Waves<wave, other_wave>, entry, other> {
   }
 };
 
+/// The name of a pass of a method, by its type.
+template <class V, class Method, class Pass>
+constexpr PassName name_of() {
+  PassName name{method_index<V, Method>(), PhaseGroup::finish, 0};
+  const auto look_in = [&](PhaseGroup group) {
+    return [&name, group]<class Phase>(int k) {
+      if (std::is_same_v<Phase, Pass>) name = {name.method, group, k};
+    };
+  };
+  Method::Start::for_each(look_in(PhaseGroup::start));
+  Method::Iteration::for_each(look_in(PhaseGroup::iteration));
+  return name;
+}
+
 /// What a target says about a backend.
 struct BackendText {
   const char* name;
@@ -40,27 +56,46 @@ struct Tables {
   template <auto... entries>
   static constexpr auto by_wave = EntryByWave<Waves<waves...>, entries...>::call;
 
+  /// The passes of methods, as fill_passes wants them.
+  template <class V>
+  struct Passes {
+    template <class Method, class Pass>
+    struct Entry {
+      static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
+                      const MethodVectors<V>& v, MethodScalars* scalars, PassPart part) {
+        constexpr PassName name = name_of<V, Method, Pass>();
+        by_wave<PassEntries<waves, V>::launch...>(queue, name, n, M, v, scalars, part, RunLink());
+      }
+    };
+  };
+
   template <class V>
   static constexpr VectorOps<V> vectors() {
-    return {.axpy = by_wave<VectorEntries<waves, V>::axpy...>,
-            .axpby = by_wave<VectorEntries<waves, V>::axpby...>,
-            .scal = by_wave<VectorEntries<waves, V>::scal...>,
-            .multiply = by_wave<VectorEntries<waves, V>::multiply...>,
-            .dot = by_wave<VectorEntries<waves, V>::dot...>,
-            .nrm2 = by_wave<VectorEntries<waves, V>::nrm2...>,
-            .precondition = by_wave<VectorEntries<waves, V>::precondition...>,
-            .pcg_start = by_wave<VectorEntries<waves, V>::start...>,
-            .pcg_direction = by_wave<VectorEntries<waves, V>::direction...>,
-            .pcg_update = by_wave<VectorEntries<waves, V>::classic...>,
-            .pcg_single_reduction_update = by_wave<VectorEntries<waves, V>::single_reduction...>};
+    VectorOps<V> table = {.axpy = by_wave<VectorEntries<waves, V>::axpy...>,
+                          .axpby = by_wave<VectorEntries<waves, V>::axpby...>,
+                          .scal = by_wave<VectorEntries<waves, V>::scal...>,
+                          .multiply = by_wave<VectorEntries<waves, V>::multiply...>,
+                          .dot = by_wave<VectorEntries<waves, V>::dot...>,
+                          .nrm2 = by_wave<VectorEntries<waves, V>::nrm2...>,
+                          .precondition = by_wave<VectorEntries<waves, V>::precondition...>};
+    fill_passes<V, Passes<V>::template Entry>(table.methods);
+    return table;
   }
+
+  template <class Operand, class V, int method>
+  static constexpr auto run_entry = by_wave<RunEntries<waves, Operand, V, method>::run...>;
 
   template <class Operand, class V>
   static constexpr MatrixOps<Operand, V> matrix_ops() {
-    return {.spmv = by_wave<MatrixEntries<waves, Operand, V>::spmv...>,
-            .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
-            .pcg_run = by_wave<MatrixEntries<waves, Operand, V>::pcg_run...>,
-            .pcg_plan = by_wave<MatrixEntries<waves, Operand, V>::pcg_plan...>};
+    MatrixOps<Operand, V> table = {
+        .spmv = by_wave<MatrixEntries<waves, Operand, V>::spmv...>,
+        .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
+        .plan = by_wave<PlanEntries<waves, Operand, V>::plan...>};
+    [&]<int... method>(std::integer_sequence<int, method...>) {
+      ((table.run[method] = run_entry<Operand, V, method>), ...);
+    }
+    (std::make_integer_sequence<int, method_count>());
+    return table;
   }
 
   template <RowMapping mapping, class M, class V>

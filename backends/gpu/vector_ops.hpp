@@ -18,16 +18,22 @@ inline constexpr int entries_together = 4;
 
 /// Rows of a tile: load(k, i) for all that exist, then store(k, i), k = 0 .. entries_together - 1. In two steps,
 /// because a compiler that must think of overlap does not load the next entry before it has stored the last.
+/// Groups of threads have a run of rows each, so that a thread's rows are a constant distance apart: one address of
+/// each vector is worked out, not one for each row, and the registers hold values instead.
 template <class Load, class Store>
 CNC_GPU_DEVICE void for_tile(index_t tile, index_t n, const Load& load, const Store& store) {
-  const offset_t begin = offset_t(tile) * block_threads() * entries_together + thread_index();
+  constexpr int step = 32;  // divides the threads of every block
+  const int lane = thread_index() % step;
+  const offset_t begin =
+      (offset_t(tile) * block_threads() + (thread_index() - lane)) * entries_together + lane;
+  const auto left = static_cast<index_t>(n - begin);
+  const auto first = static_cast<index_t>(begin);
   CNC_GPU_UNROLL
   for (int k = 0; k < entries_together; ++k)
-    if (begin + k * block_threads() < n) load(k, static_cast<index_t>(begin + k * block_threads()));
+    if (k * step < left) load(k, first + k * step);
   CNC_GPU_UNROLL
   for (int k = 0; k < entries_together; ++k)
-    if (begin + k * block_threads() < n)
-      store(k, static_cast<index_t>(begin + k * block_threads()));
+    if (k * step < left) store(k, first + k * step);
 }
 
 template <class V>
@@ -81,17 +87,17 @@ dot_kernel(index_t n, const V* x, const V* y, bool root, GridScratch scratch, do
     *result = root ? std::sqrt(sum[0]) : sum[0];
 }
 
-inline int vector_threads(const Queue& queue) {
-  return chosen_threads(queue, tuning::vector_threads, max_vector_threads);
+inline int vector_threads(const Queue& queue, int most = max_vector_threads) {
+  return chosen_threads(queue, tuning::vector_threads, most);
 }
-/// Threads for all entries of a vector.
-inline Grid vector_grid(const Queue& queue, index_t n) {
-  const int threads = vector_threads(queue);
+/// Threads for all entries of a vector, at most so many in a block.
+inline Grid vector_grid(const Queue& queue, index_t n, int most = max_vector_threads) {
+  const int threads = vector_threads(queue, most);
   return {ceil_div(n, threads * entries_together), threads};
 }
 /// The same for kernels whose blocks leave `sums` partial sums each.
-inline Grid reducing_grid(const Queue& queue, index_t n, int sums) {
-  Grid grid = vector_grid(queue, n);
+inline Grid reducing_grid(const Queue& queue, index_t n, int sums, int most = max_vector_threads) {
+  Grid grid = vector_grid(queue, n, most);
   grid.blocks = reducing_blocks(queue, grid.blocks, grid.threads, sums);
   return grid;
 }

@@ -1,6 +1,7 @@
 #include "kokkos/block_size.hpp"
 #include "kokkos/kernels.hpp"
 #include "kokkos/launch.hpp"
+#include "kokkos/product_dots.hpp"
 
 namespace cnc::kokkos {
 namespace {
@@ -69,23 +70,23 @@ struct Multiply {
   }
 };
 
-/// y := A x and x . y in the block rows [begin, end).
-template <class M, class V, int B>
+/// y := A x and its dots in the block rows [begin, end).
+template <class M, class V, int B, int N>
 struct MultiplyAndDot {
   BcsrRows<M, V, B> rows;
   V* y;
+  RowDots<V, N> dots;
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t begin, index_t end,
-                                  Sum<double, 1>& sum) const {
+                                  Sum<double, N>& sum) const {
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, begin, end),
-        [&](const index_t i, Sum<double, 1>& s) {
+        [&](const index_t i, Sum<double, N>& s) {
           const auto product = rows.product(team, i);
           const index_t first = i * rows.size();
           for (int row = 0; row < rows.height(i); ++row)
-            s.value[0] +=
-                static_cast<double>(rows.x[first + row]) * static_cast<double>(product.value[row]);
+            dots.add(first + row, product.value[row], s);
           Kokkos::single(Kokkos::PerThread(team), [&]() {
             for (int row = 0; row < rows.height(i); ++row) y[first + row] = product.value[row];
           });
@@ -108,12 +109,16 @@ void BcsrSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const BcsrOperand<M
 
 template <class Exec, class M, class V>
 void BcsrSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const BcsrOperand<M>& A, const V* x, V* y,
-                                    double* result) {
+                                    const ProductDots<V>& dots) {
+  if (dots.with == nullptr) return spmv(queue, V(1), A, x, V(0), y);
   with_block_size(A.block_size, [&](auto size) {
     constexpr int B = decltype(size)::value;
-    sum_parts<Exec, 1>("cnc::spmv_dot", queue, row_team<Exec>, A.block_rows(),
-                       units_per_part(A.block_size), MultiplyAndDot<M, V, B>{{A, x}, y},
-                       StoreSum{result});
+    with_dots(dots, [&](const auto& row_dots, const auto& store) {
+      constexpr int N = std::decay_t<decltype(row_dots)>::count;
+      sum_parts<Exec, N>("cnc::spmv_dot", queue, row_team<Exec>, A.block_rows(),
+                         units_per_part(A.block_size),
+                         MultiplyAndDot<M, V, B, N>{{A, x}, y, row_dots}, store);
+    });
   });
 }
 

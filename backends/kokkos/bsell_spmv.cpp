@@ -1,6 +1,7 @@
 #include "kokkos/block_size.hpp"
 #include "kokkos/kernels.hpp"
 #include "kokkos/launch.hpp"
+#include "kokkos/product_dots.hpp"
 
 namespace cnc::kokkos {
 namespace {
@@ -124,22 +125,23 @@ struct Multiply {
   }
 };
 
-/// y := A x and x . y in the sorted block rows [begin, end).
-template <class M, class V, int B, int L>
+/// y := A x and its dots in the sorted block rows [begin, end).
+template <class M, class V, int B, int L, int N>
 struct MultiplyAndDot {
   BsellRows<M, V, B, L> rows;
   V* y;
+  RowDots<V, N> dots;
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t begin, index_t end,
-                                  Sum<double, 1>& sum) const {
+                                  Sum<double, N>& sum) const {
     const Share<L> share{begin, end};
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, index_t(0), share.count()),
-        [&](const index_t g, Sum<double, 1>& s) {
+        [&](const index_t g, Sum<double, N>& s) {
           rows.for_each_row(share.first(g), share.last(g), [&](const index_t row, const V product) {
             y[row] = product;
-            s.value[0] += static_cast<double>(rows.x[row]) * static_cast<double>(product);
+            dots.add(row, product, s);
           });
         },
         sum);
@@ -161,13 +163,17 @@ void BsellSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const BsellOperand
 
 template <class Exec, class M, class V>
 void BsellSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const BsellOperand<M>& A, const V* x, V* y,
-                                     double* result) {
+                                     const ProductDots<V>& dots) {
+  if (dots.with == nullptr) return spmv(queue, V(1), A, x, V(0), y);
   with_block_size(A.block_size, [&](auto size) {
     constexpr int B = decltype(size)::value;
     constexpr int L = lanes_per_thread<Exec>;
-    sum_parts<Exec, 1>("cnc::spmv_dot", queue, entry_team<Exec>, A.block_rows(),
-                       units_per_part(A.block_size), MultiplyAndDot<M, V, B, L>{{A, x}, y},
-                       StoreSum{result});
+    with_dots(dots, [&](const auto& row_dots, const auto& store) {
+      constexpr int N = std::decay_t<decltype(row_dots)>::count;
+      sum_parts<Exec, N>("cnc::spmv_dot", queue, entry_team<Exec>, A.block_rows(),
+                         units_per_part(A.block_size),
+                         MultiplyAndDot<M, V, B, L, N>{{A, x}, y, row_dots}, store);
+    });
   });
 }
 

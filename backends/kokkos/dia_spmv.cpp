@@ -1,5 +1,6 @@
 #include "kokkos/kernels.hpp"
 #include "kokkos/launch.hpp"
+#include "kokkos/product_dots.hpp"
 
 namespace cnc::kokkos {
 namespace {
@@ -38,20 +39,22 @@ struct Multiply {
   }
 };
 
-/// y := A x and x . y in the rows [begin, end).
-template <class M, class V>
+/// y := A x and its dots in the rows [begin, end).
+template <class M, class V, int N>
 struct MultiplyAndDot {
   DiaRows<M, V> rows;
   V* y;
+  RowDots<V, N> dots;
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t begin, index_t end,
-                                  Sum<double, 1>& sum) const {
+                                  Sum<double, N>& sum) const {
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, begin, end),
-        [&](const index_t i, Sum<double, 1>& s) {
-          y[i] = rows.product(i);
-          s.value[0] += static_cast<double>(rows.x[i]) * static_cast<double>(y[i]);
+        [&](const index_t i, Sum<double, N>& s) {
+          const V product = rows.product(i);
+          y[i] = product;
+          dots.add(i, product, s);
         },
         sum);
   }
@@ -62,15 +65,18 @@ struct MultiplyAndDot {
 template <class Exec, class M, class V>
 void DiaSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const DiaOperand<M>& A, const V* x,
                                V beta, V* y) {
-  for_each_entry<Exec>("cnc::dia_spmv", queue, A.rows,
-                       Multiply<M, V>{{A, x}, alpha, beta, y});
+  for_each_entry<Exec>("cnc::dia_spmv", queue, A.rows, Multiply<M, V>{{A, x}, alpha, beta, y});
 }
 
 template <class Exec, class M, class V>
 void DiaSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x, V* y,
-                                   double* result) {
-  sum_parts<Exec, 1>("cnc::spmv_dot", queue, entry_team<Exec>, A.rows, units_per_part(1),
-                     MultiplyAndDot<M, V>{{A, x}, y}, StoreSum{result});
+                                   const ProductDots<V>& dots) {
+  if (dots.with == nullptr) return spmv(queue, V(1), A, x, V(0), y);
+  with_dots(dots, [&](const auto& row_dots, const auto& store) {
+    constexpr int N = std::decay_t<decltype(row_dots)>::count;
+    sum_parts<Exec, N>("cnc::spmv_dot", queue, entry_team<Exec>, A.rows, units_per_part(1),
+                       MultiplyAndDot<M, V, N>{{A, x}, y, row_dots}, store);
+  });
 }
 
 template struct DiaSpmv<HostExec, float, float>;

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <cnc/contract/methods.hpp>
 #include "kokkos/kokkos.hpp"
 
 #include <Kokkos_Core.hpp>
 
 // The operations of this backend, templated on the execution space. Each class is defined in the
 // source file of its name in snake_case and instantiated there for the spaces below; kokkos.cpp
-// enters the functions into the tables. What they compute is said in cnc/contract/ops.hpp.
+// enters the functions into the tables. What they compute is said in cnc/contract/ops.hpp. The passes of
+// the methods, as many as there are methods, are in pass.hpp.
 
 namespace cnc::kokkos {
+
+using namespace methods;
 
 using HostExec = Kokkos::DefaultHostExecutionSpace;
 #ifdef CNC_KOKKOS_HAS_DEVICE
@@ -36,49 +40,26 @@ struct Precondition {
                     V* z);
 };
 
-template <class Exec, class V>
-struct PcgStart {
-  static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
-                  const PcgVectors<V>& vectors, PcgScalars* scalars);
-};
-
-template <class Exec, class V>
-struct PcgDirection {
-  static void run(const Queue& queue, index_t n, const PcgVectors<V>& vectors, PcgScalars* scalars);
-};
-
-template <class Exec, class V>
-struct PcgUpdate {
-  static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
-                  const PcgVectors<V>& vectors, PcgScalars* scalars);
-};
-
-template <class Exec, class V>
-struct PcgSingleReductionUpdate {
-  static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
-                  const PcgVectors<V>& vectors, PcgScalars* scalars);
-};
-
 /// Matrix stored in M under vectors of V.
 template <class Exec, class M, class V>
 struct BcsrSpmv {
   static void spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A, const V* x, V beta, V* y);
   static void spmv_dot(const Queue& queue, const BcsrOperand<M>& A, const V* x, V* y,
-                       double* result);
+                       const ProductDots<V>& dots);
 };
 
 template <class Exec, class M, class V>
 struct BsellSpmv {
   static void spmv(const Queue& queue, V alpha, const BsellOperand<M>& A, const V* x, V beta, V* y);
   static void spmv_dot(const Queue& queue, const BsellOperand<M>& A, const V* x, V* y,
-                       double* result);
+                       const ProductDots<V>& dots);
 };
 
 template <class Exec, class M, class V>
 struct DiaSpmv {
   static void spmv(const Queue& queue, V alpha, const DiaOperand<M>& A, const V* x, V beta, V* y);
   static void spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x, V* y,
-                       double* result);
+                       const ProductDots<V>& dots);
 };
 
 }  // namespace cnc::kokkos

@@ -2,13 +2,23 @@
 
 #include "kokkos/availability.hpp"
 #include "kokkos/kernels.hpp"
+#include "kokkos/pass.hpp"
 
 namespace cnc {
 namespace kokkos {
 
+/// The passes of all methods, as fill_passes wants them.
+template <class Exec, class V>
+struct Passes {
+  template <class Method, class Pass>
+  struct Entry {
+    static constexpr PassEntry<V> run = run_pass<Exec, V, Pass>;
+  };
+};
+
 template <class Exec, class V>
 constexpr VectorOps<V> vector_table() {
-  return {
+  VectorOps<V> table = {
       .axpy = Elementwise<Exec, V>::axpy,
       .axpby = Elementwise<Exec, V>::axpby,
       .scal = Elementwise<Exec, V>::scal,
@@ -16,26 +26,18 @@ constexpr VectorOps<V> vector_table() {
       .dot = Reductions<Exec, V>::dot,
       .nrm2 = Reductions<Exec, V>::nrm2,
       .precondition = Precondition<Exec, V>::apply,
-      .pcg_start = PcgStart<Exec, V>::run,
-      .pcg_direction = PcgDirection<Exec, V>::run,
-      .pcg_update = PcgUpdate<Exec, V>::run,
-      .pcg_single_reduction_update = PcgSingleReductionUpdate<Exec, V>::run,
   };
+  fill_passes<V, Passes<Exec, V>::template Entry>(table.methods);
+  return table;
 }
 
-// pcg_run stays empty: Kokkos has no barrier across a whole grid, so there is nothing to fuse.
+// No runs: Kokkos has no barrier across a whole grid, so there is nothing to fuse.
 template <class Exec, class M, class V>
 constexpr MatrixTable<M, V> matrix_table() {
   return {
-      .bcsr = {.spmv = BcsrSpmv<Exec, M, V>::spmv,
-               .spmv_dot = BcsrSpmv<Exec, M, V>::spmv_dot,
-               .pcg_run = nullptr},
-      .bsell = {.spmv = BsellSpmv<Exec, M, V>::spmv,
-                .spmv_dot = BsellSpmv<Exec, M, V>::spmv_dot,
-                .pcg_run = nullptr},
-      .dia = {.spmv = DiaSpmv<Exec, M, V>::spmv,
-              .spmv_dot = DiaSpmv<Exec, M, V>::spmv_dot,
-              .pcg_run = nullptr},
+      .bcsr = {.spmv = BcsrSpmv<Exec, M, V>::spmv, .spmv_dot = BcsrSpmv<Exec, M, V>::spmv_dot},
+      .bsell = {.spmv = BsellSpmv<Exec, M, V>::spmv, .spmv_dot = BsellSpmv<Exec, M, V>::spmv_dot},
+      .dia = {.spmv = DiaSpmv<Exec, M, V>::spmv, .spmv_dot = DiaSpmv<Exec, M, V>::spmv_dot},
   };
 }
 

@@ -83,6 +83,15 @@ void for_each_part(const char* label, const Queue& queue, TeamShape shape, index
   Kokkos::parallel_for(label, policy, PartKernel<Exec, Body>{body, units, part});
 }
 
+/// kernel(team) on one team.
+template <class Exec, class Kernel>
+void for_one_team(const char* label, const Queue& queue, const Kernel& kernel) {
+  constexpr TeamShape shape = entry_team<Exec>;
+  const Kokkos::TeamPolicy<Exec> policy(execution_space<Exec>(queue), 1, shape.threads,
+                                        shape.lanes);
+  Kokkos::parallel_for(label, policy, kernel);
+}
+
 /// The sum of all partial sums, on one team.
 template <class Exec, int N, class Store>
 struct FinishSumKernel {
@@ -105,11 +114,8 @@ struct FinishSumKernel {
 /// Adds up the `parts` partial sums in a fixed order and hands the total to store, once.
 template <class Exec, int N, class Store>
 void finish_sum(const Queue& queue, index_t parts, const Store& store) {
-  constexpr TeamShape shape = entry_team<Exec>;
-  const Kokkos::TeamPolicy<Exec> policy(execution_space<Exec>(queue), 1, shape.threads,
-                                        shape.lanes);
-  Kokkos::parallel_for("cnc::finish_sum", policy,
-                       FinishSumKernel<Exec, N, Store>{queue.partials, parts, store});
+  for_one_team<Exec>("cnc::finish_sum", queue,
+                     FinishSumKernel<Exec, N, Store>{queue.partials, parts, store});
 }
 
 /// One part of a sum: what the body adds up over its range becomes a partial sum.

@@ -1,14 +1,12 @@
 #pragma once
 
-#include "kokkos/block_size.hpp"
-
-#include <cnc/contract/pcg.hpp>
+#include <cnc/contract/preconditioner_operand.hpp>
 
 #include <Kokkos_Core.hpp>
 
 // z = M^-1 r, unit by unit. A unit is the rows that belong together: apply(i, n, r, z) reads r and
-// writes z in the rows [first(i), first(i) + height(i, n)) alone, so a fused step may hold the
-// unit's rows in its hands from r -= alpha q to r.z.
+// writes z in the rows [first(i), first(i) + height(i, n)) alone, so a pass may hold the unit's rows
+// in its hands from its statements to its sums.
 
 namespace cnc::kokkos {
 
@@ -33,26 +31,24 @@ struct Jacobi : PointUnits {
   }
 };
 
-/// B as in with_block_size.
-template <class V, int B>
+/// Of any size: compiled sizes would multiply the passes of all methods.
+template <class V>
 struct BlockJacobi {
   const V* inverse;
-  int run_time_size;
+  int size;
 
-  KOKKOS_INLINE_FUNCTION int size() const { return B == 0 ? run_time_size : B; }
-  int scalars() const { return size(); }
-  KOKKOS_INLINE_FUNCTION index_t first(index_t i) const { return i * size(); }
+  int scalars() const { return size; }
+  KOKKOS_INLINE_FUNCTION index_t first(index_t i) const { return i * size; }
   KOKKOS_INLINE_FUNCTION int height(index_t i, index_t n) const {
-    return n - first(i) < size() ? n - first(i) : size();
+    return n - first(i) < size ? n - first(i) : size;
   }
   KOKKOS_INLINE_FUNCTION void apply(index_t i, index_t n, const V* r, V* z) const {
-    const int b = size();
     const int rows = height(i, n);
-    const V* block = inverse + static_cast<offset_t>(i) * b * b;
+    const V* block = inverse + static_cast<offset_t>(i) * size * size;
     for (int row = 0; row < rows; ++row) {
       V sum = 0;
       for (int column = 0; column < rows; ++column)
-        sum += block[row * b + column] * r[first(i) + column];
+        sum += block[row * size + column] * r[first(i) + column];
       z[first(i) + row] = sum;
     }
   }
@@ -64,10 +60,7 @@ void with_preconditioner(const PreconditionerOperand<V>& M, const Run& run) {
   switch (M.kind) {
     case PreconditionerKind::none: return run(NoPreconditioner<V>());
     case PreconditionerKind::jacobi: return run(Jacobi<V>(M.inverse));
-    case PreconditionerKind::block_jacobi:
-      return with_block_size(M.block_size, [&](auto size) {
-        run(BlockJacobi<V, decltype(size)::value>{M.inverse, M.block_size});
-      });
+    case PreconditionerKind::block_jacobi: return run(BlockJacobi<V>{M.inverse, M.block_size});
   }
 }
 

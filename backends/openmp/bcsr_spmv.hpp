@@ -150,7 +150,9 @@ struct FormatKernel<BcsrOperand<T>, V> {
   using Operand = BcsrOperand<T>;
 
   static index_t units(const Operand& A) { return A.block_rows(); }
-  static index_t units_per_group(const Operand& A) { return group_rows(A.block_size) / A.block_size; }
+  static index_t units_per_group(const Operand& A) {
+    return group_rows(A.block_size) / A.block_size;
+  }
   static index_t rows_before(const Operand& A, index_t unit) {
     const offset_t row = static_cast<offset_t>(unit) * A.block_size;
     return row < A.rows ? static_cast<index_t>(row) : A.rows;

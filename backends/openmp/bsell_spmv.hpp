@@ -84,8 +84,7 @@ struct FormatKernel<BsellOperand<T>, V> {
     return row < A.rows ? static_cast<index_t>(row) : A.rows;
   }
   static double work_before(const Operand& A, index_t unit) {
-    return double(A.slice_offsets[unit]) * A.block_size * A.block_size +
-           2.0 * rows_before(A, unit);
+    return double(A.slice_offsets[unit]) * A.block_size * A.block_size + 2.0 * rows_before(A, unit);
   }
 
   static void spmv(const Operand& A, V alpha, const V* x, V beta, V* y, index_t begin,

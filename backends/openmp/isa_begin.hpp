@@ -9,7 +9,6 @@
 #if defined(__clang__)
 CNC_PRAGMA_TEXT(clang attribute push(__attribute__((target(CNC_ISA_TARGET))), apply_to = function))
 #else
-_Pragma("GCC push_options")
-CNC_PRAGMA_TEXT(GCC target(CNC_ISA_TARGET))
+_Pragma("GCC push_options") CNC_PRAGMA_TEXT(GCC target(CNC_ISA_TARGET))
 #endif
 #endif

@@ -4,6 +4,7 @@
 #include <cnc/contract/backend.hpp>
 #include <openmp/openmp.hpp>
 #include <openmp/partition.hpp>
+#include <openmp/row_terms.hpp>
 
 #if defined(__x86_64__)
 #include <immintrin.h>

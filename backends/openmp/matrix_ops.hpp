@@ -1,6 +1,6 @@
 #pragma once
 
-#include <openmp/pcg_steps.hpp>
+#include <openmp/vector_ops.hpp>
 
 namespace cnc::openmp::CNC_ISA {
 
@@ -29,16 +29,52 @@ CNC_INLINE int threads_for(const Queue& queue, const Operand& A) {
   return useful_threads(queue, Kernel::work_before(A, Kernel::units(A)));
 }
 
-/// q := A p and partial sums of p . q on a thread's share.
+/// y := A x on a thread's share, with partial sums of with . y and of y . y as far as they are wanted.
 template <class V, class Operand>
-CNC_INLINE void spmv_dot_share(const Operand& A, const V* p, V* q, double* partials, Range share) {
+CNC_INLINE void product_share(const Operand& A, const V* x, V* y, const V* with, double* with_sums,
+                              double* self_sums, Range share) {
   using Kernel = FormatKernel<Operand, V>;
   const index_t group = Kernel::units_per_group(A);
   for (index_t i = share.begin; i < share.end; i += group) {
     const index_t end = share.end - i < group ? share.end : i + group;
-    Kernel::spmv(A, V(1), p, V(0), q, i, end);
-    partials[i / group] = Kernel::dot(A, p, q, i, end);
+    Kernel::spmv(A, V(1), x, V(0), y, i, end);
+    if (with != nullptr) with_sums[i / group] = Kernel::dot(A, with, y, i, end);
+    if (self_sums != nullptr)
+      self_sums[i / group] = Kernel::dot(A, static_cast<const V*>(y), y, i, end);
   }
+}
+
+/// A matrix as runs see it: its format is behind function pointers, called once per thread and product.
+template <class V>
+struct SharedProduct {
+  const void* matrix;
+  index_t rows;
+  index_t groups;  ///< with a partial sum each
+  int threads;
+  Range (*share)(const void* matrix, int part, int parts);
+  index_t (*rows_before)(const void* matrix, index_t unit);
+  void (*multiply)(const void* matrix, const V* x, V* y, const V* with, double* with_sums,
+                   double* self_sums, Range share);
+};
+
+template <class V, class Operand>
+SharedProduct<V> shared_product(const Queue& queue, const Operand& A) {
+  using Kernel = FormatKernel<Operand, V>;
+  return {&A,
+          A.rows,
+          ceil_div(Kernel::units(A), Kernel::units_per_group(A)),
+          threads_for<V>(queue, A),
+          [](const void* matrix, int part, int parts) {
+            return share_of<V>(*static_cast<const Operand*>(matrix), part, parts);
+          },
+          [](const void* matrix, index_t unit) {
+            return Kernel::rows_before(*static_cast<const Operand*>(matrix), unit);
+          },
+          [](const void* matrix, const V* x, V* y, const V* with, double* with_sums,
+             double* self_sums, Range share) {
+            product_share(*static_cast<const Operand*>(matrix), x, y, with, with_sums, self_sums,
+                          share);
+          }};
 }
 
 template <class Operand, class V>
@@ -51,12 +87,17 @@ void spmv(const Queue& queue, V alpha, const Operand& A, const V* x, V beta, V* 
 }
 
 template <class Operand, class V>
-void spmv_dot(const Queue& queue, const Operand& A, const V* x, V* y, double* result) {
+void spmv_dot(const Queue& queue, const Operand& A, const V* x, V* y, const ProductDots<V>& dots) {
   using Kernel = FormatKernel<Operand, V>;
+  const index_t groups = ceil_div(Kernel::units(A), Kernel::units_per_group(A));
+  double* const with_sums = queue.partials;
+  double* const self_sums = dots.self_result != nullptr ? with_sums + groups : nullptr;
   run_team(threads_for<V>(queue, A), Shares::equal, [&](const Team& team) {
-    spmv_dot_share(A, x, y, queue.partials, share_of<V>(A, team.part(), team.parts()));
+    product_share(A, x, y, dots.with, with_sums, self_sums,
+                  share_of<V>(A, team.part(), team.parts()));
   });
-  *result = sum_partials(queue.partials, ceil_div(Kernel::units(A), Kernel::units_per_group(A)));
+  if (dots.with != nullptr) *dots.with_result = sum_partials(with_sums, groups);
+  if (dots.self_result != nullptr) *dots.self_result = sum_partials(self_sums, groups);
 }
 
 }  // namespace cnc::openmp::CNC_ISA

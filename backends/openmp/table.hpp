@@ -3,29 +3,28 @@
 #include <openmp/bcsr_spmv.hpp>
 #include <openmp/bsell_spmv.hpp>
 #include <openmp/dia_spmv.hpp>
-#include <openmp/pcg_run.hpp>
+#include <openmp/method_run.hpp>
 
 namespace cnc::openmp::CNC_ISA {
 
 template <class V>
 constexpr VectorOps<V> vector_table() {
-  return {.axpy = axpy<V>,
-          .axpby = axpby<V>,
-          .scal = scal<V>,
-          .multiply = multiply<V>,
-          .dot = dot<V>,
-          .nrm2 = nrm2<V>,
-          .precondition = precondition<V>,
-          .pcg_start = pcg_start<V>,
-          .pcg_direction = pcg_direction<V>,
-          .pcg_update = pcg_update<V>,
-          .pcg_single_reduction_update = pcg_single_reduction_update<V>};
+  VectorOps<V> table = {.axpy = axpy<V>,
+                        .axpby = axpby<V>,
+                        .scal = scal<V>,
+                        .multiply = multiply<V>,
+                        .dot = dot<V>,
+                        .nrm2 = nrm2<V>,
+                        .precondition = precondition<V>};
+  fill_passes<V, PassesOf<V>::template Entry>(table.methods);
+  return table;
 }
 
 template <class Operand, class V>
 constexpr MatrixOps<Operand, V> format_table() {
-  return {
-      .spmv = spmv<Operand, V>, .spmv_dot = spmv_dot<Operand, V>, .pcg_run = pcg_run<Operand, V>};
+  MatrixOps<Operand, V> table = {.spmv = spmv<Operand, V>, .spmv_dot = spmv_dot<Operand, V>};
+  Methods<V>::for_each([&]<class Method>(int m) { table.run[m] = run<Method, Operand, V>; });
+  return table;
 }
 
 template <class M, class V>

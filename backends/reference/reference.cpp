@@ -3,15 +3,16 @@
 #include <reference/bcsr_spmv.hpp>
 #include <reference/blas1.hpp>
 #include <reference/bsell_spmv.hpp>
+#include <reference/cg.hpp>
+#include <reference/cg_single_reduction.hpp>
 #include <reference/dia_spmv.hpp>
-#include <reference/pcg_run.hpp>
-#include <reference/pcg_steps.hpp>
 #include <reference/precondition.hpp>
 #include <reference/spmv_dot.hpp>
 
 namespace cnc {
 namespace {
 
+// No passes: whole runs are what the passes of others are judged by.
 template <class V>
 constexpr VectorOps<V> vector_table() {
   return {
@@ -22,21 +23,20 @@ constexpr VectorOps<V> vector_table() {
       .dot = reference::dot<V>,
       .nrm2 = reference::nrm2<V>,
       .precondition = reference::precondition<V>,
-      .pcg_start = reference::pcg_start<V>,
-      .pcg_direction = reference::pcg_direction<V>,
-      .pcg_update = reference::pcg_update<V>,
-      .pcg_single_reduction_update = reference::pcg_single_reduction_update<V>,
   };
 }
 
 // Only spmv is written per format; the overload for Operand is found by its argument type.
 template <class Operand, class V>
 constexpr MatrixOps<Operand, V> format_table() {
-  return {
+  MatrixOps<Operand, V> table = {
       .spmv = reference::spmv<typename Operand::value_type, V>,
       .spmv_dot = reference::spmv_dot<Operand, V>,
-      .pcg_run = reference::pcg_run<Operand, V>,
   };
+  const auto run = [&](Method method) -> auto& { return table.run[static_cast<int>(method)]; };
+  run(Method::pcg) = reference::cg<Operand, V>;
+  run(Method::pcg_single_reduction) = reference::cg_single_reduction<Operand, V>;
+  return table;
 }
 
 template <class M, class V>

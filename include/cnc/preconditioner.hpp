@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cnc/bcsr_matrix.hpp>
-#include <cnc/contract/pcg.hpp>
+#include <cnc/contract/preconditioner_operand.hpp>
 
 namespace cnc {
 

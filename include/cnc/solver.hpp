@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/context.hpp>
+#include <cnc/contract/methods.hpp>
 #include <cnc/formats.hpp>
 #include <cnc/linear_operator.hpp>
 #include <cnc/preconditioner.hpp>
@@ -14,12 +15,6 @@
 
 namespace cnc {
 
-/// The recurrences of an iteration.
-enum class Method {
-  pcg,                   ///< classic preconditioned CG (Hestenes & Stiefel 1952)
-  pcg_single_reduction,  ///< Chronopoulos & Gear 1989: one reduction point per iteration
-};
-
 /// What a relative tolerance is relative to.
 enum class ToleranceReference { rhs, initial_residual };
 
@@ -31,7 +26,7 @@ enum class Reordering { none, rcm };
 enum class SolveForm {
   automatic,         ///< the fastest that backend, matrix and preconditioner offer
   plain_operations,  ///< SpMV, dot, axpy ...: one vector operation at a time
-  fused_steps,       ///< SpMV with dot; update with both dots; the host looks after every iteration
+  fused_steps,       ///< the method's fused phases one by one; the host looks after every iteration
   streamed,          ///< device: many fused iterations enqueued at once, stop test on the device
   graph,             ///< device: the same, replayed as a graph
   resident,          ///< device: one persistent launch for many iterations, vectors on chip

@@ -84,7 +84,7 @@ Measurement measure_pcg(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const 
     const Vector<V, Space> x = zeroed<V, Space>("x", b.extent(0));
     const auto reset = [&] { Kokkos::deep_copy(x, V(0)); };
     result.timing = time_iteration(solver, 4, 24, b, x, reset, request.effort);
-    result.cost = spmv + cost::pcg_vectors(A.rows, cost::pcg_passes, sizeof(V));
+    result.cost = spmv + cost::iteration(Method::pcg, A.rows, sizeof(V));
     result.working_set = spmv.bytes + 3.0 * A.rows * sizeof(V);  // and x, r, the diagonal
   } catch (const UnsupportedOperation&) {
     return {};  // shown as not offered

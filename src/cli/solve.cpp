@@ -11,6 +11,7 @@
 
 #include <cnc/formats.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -43,11 +44,19 @@ struct SolveArguments {
 /// What float vectors can reach on an ordinary matrix, and what double ones can.
 double default_rtol(Precision precision) { return precision == Precision::f32 ? 1e-5 : 1e-8; }
 
+std::string known_methods() {
+  std::string names;
+  for (int k = 0; k < method_count; ++k)
+    names += (k > 0 ? ", " : "") + std::string(method_facts(Method(k)).name);
+  return names;
+}
+
 Method parse_method(const std::string& text) {
-  if (text == "pcg") return Method::pcg;
-  for (const char* name : {"pcg-single-reduction", "pcg_single_reduction", "chronopoulos-gear"})
-    if (text == name) return Method::pcg_single_reduction;
-  throw InvalidArgument("--solver " + text + ": unknown (known: pcg, pcg-single-reduction)");
+  std::string name = text == "chronopoulos-gear" ? "pcg-single-reduction" : text;
+  std::replace(name.begin(), name.end(), '_', '-');
+  for (int k = 0; k < method_count; ++k)
+    if (name == method_facts(Method(k)).name) return Method(k);
+  throw InvalidArgument("--solver " + text + ": unknown (known: " + known_methods() + ")");
 }
 
 const std::pair<const char*, SolveForm> forms[] = {
@@ -134,8 +143,7 @@ int solve(const SolveArguments& arguments) {
 }
 
 void add_method_options(CLI::App& command, SolveArguments& a) {
-  command
-      .add_option("--solver,--method", a.solver, "pcg, or pcg-single-reduction (Chronopoulos-Gear)")
+  command.add_option("--solver,--method", a.solver, known_methods())
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--precondition", a.precondition, "none, jacobi, block-jacobi[:B]")

@@ -15,7 +15,7 @@ nlohmann::json options_json(const SolveRequest& request) {
   nlohmann::json json = {
       {"rhs", request.rhs},
       {"x0", request.x0},
-      {"solver", method_text(options.method)},
+      {"solver", method_facts(options.method).name},
       {"form", to_string(options.form)},
       {"precondition", precondition_text(options)},
       {"format", options.format.text()},

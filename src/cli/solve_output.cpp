@@ -31,8 +31,8 @@ std::vector<double> relative_history(const SolveReport& report) {
 
 std::string solver_text(const SolveRequest& request) {
   const SolveOptions& options = request.options;
-  std::string text = std::string(method_text(options.method)) + ", " + precondition_text(options) +
-                     ", " + to_string(request.precision);
+  std::string text = std::string(method_facts(options.method).name) + ", " +
+                     precondition_text(options) + ", " + to_string(request.precision);
   if (options.reordering == Reordering::rcm) text += ", rcm";
   const bool from_rhs = options.reference == ToleranceReference::rhs;
   text += print(", rtol %g of %s", options.rtol,
@@ -158,10 +158,6 @@ void print_format(std::ostream& out, const SolveRequest& request, const SolveOut
 }
 
 }  // namespace
-
-const char* method_text(Method method) {
-  return method == Method::pcg ? "pcg" : "pcg-single-reduction";
-}
 
 std::string precondition_text(const SolveOptions& options) {
   switch (options.preconditioner) {

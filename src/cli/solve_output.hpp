@@ -8,7 +8,6 @@
 namespace cnc::cli {
 
 /// Names of the choices as they are written on the command line.
-const char* method_text(Method method);
 std::string precondition_text(const SolveOptions& options);
 
 /// The report on the screen: residual plot, then one fact a line.

@@ -93,12 +93,12 @@ class Drive {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   Cost iteration_cost() const {
-    return system_.product_cost() + cost::pcg_vectors(system_.rows, vector_passes(), sizeof(V));
-  }
-  double vector_passes() const {
-    if (form_.level == Level::plain_operations) return cost::pcg_plain_passes;
-    if (engine_.used() == PcgForm::resident) return cost::pcg_resident_passes;
-    return form_.single_reduction ? cost::pcg_single_reduction_passes : cost::pcg_passes;
+    const MethodFacts& facts = method_facts(form_.method);
+    double passes = facts.passes;
+    if (form_.level == Level::plain_operations) passes = cost::plain_passes;
+    if (engine_.used() == RunForm::resident) passes = cost::resident_passes;
+    return system_.product_cost() * facts.products +
+           cost::vectors(system_.rows, passes, facts.flops_per_row, sizeof(V));
   }
 
   void copy(const Vector<const V, Space>& from, const Vector<V, Space>& to) {
@@ -139,26 +139,39 @@ class Drive {
       record(now);
       if (now <= report_.tolerance) return SolveStatus::converged;
       if (accepted_) return explain(SolveStatus::converged, "accepted by the callback");
-      if (ended != SolveStatus::converged) return restore_best(ended, now);
+      if (ended != SolveStatus::converged && !starts_again_after(ended, now, residual))
+        return restore_best(ended, now);
+      report_.detail.clear();
       if (report_.restarts > 0 && !(now <= least_gain * residual))
         return restore_best(SolveStatus::stagnated, now,
                             "the true residual no longer follows the recurrence: the attainable "
                             "accuracy of this precision is reached");
       residual = now;
-      if (residual_is_behind_) copy(work_.q, work_.r);
+      if (residual_is_behind_) copy(work_.scratch, work_.r);
       ++report_.restarts;
     }
   }
 
-  /// A run that the host does not see ends with the true residual of where it came to, in q, which is free between
+  /// Whether a breakdown is answered by a new start from the true residual. One that gains nothing at the level of
+  /// rounding is no property of the matrix: the caller finds that it stagnates.
+  bool starts_again_after(SolveStatus ended, double now, double residual) {
+    if (!method_facts(form_.method).restarts) return false;
+    if (ended != SolveStatus::breakdown && ended != SolveStatus::not_positive_definite)
+      return false;
+    constexpr double rounding = 1e4 * std::numeric_limits<V>::epsilon();
+    return now <= least_gain * residual ||
+           (report_.restarts > 0 && now <= rounding * report_.rhs_norm * scale_);
+  }
+
+  /// A run that the host does not see ends with the true residual of where it came to, in the vector that is free between
   /// iterations: one wait serves both.
   static void enqueue_residual_behind(void* self) {
     Drive& drive = *static_cast<Drive*>(self);
-    drive.true_residual_.enqueue(drive.work_.q, slot_behind);
+    drive.true_residual_.enqueue(drive.work_.scratch, slot_behind);
     drive.residual_is_behind_ = true;
   }
   double residual_at_end() {
-    return residual_is_behind_ ? true_residual_.norm_of(work_.q, slot_behind)
+    return residual_is_behind_ ? true_residual_.norm_of(work_.scratch, slot_behind)
                                : true_residual_(work_.r);
   }
 
@@ -185,7 +198,7 @@ class Drive {
           explain(SolveStatus::stagnated, "x is too small or large for this precision");
   }
 
-  /// Where the iteration got nowhere, the reason may be that PCG is not for this matrix.
+  /// Where the iteration got nowhere, the reason may be that the method is not for this matrix.
   void add_diagnosis() {
     switch (report_.status) {
       case SolveStatus::max_iterations:
@@ -195,7 +208,7 @@ class Drive {
       case SolveStatus::not_positive_definite: break;
       default: return;
     }
-    if (!diagnosis_.nonsymmetric()) return;
+    if (!method_facts(form_.method).symmetric || !diagnosis_.nonsymmetric()) return;
     if (!report_.detail.empty()) report_.detail += "; ";
     report_.detail += diagnosis_.asymmetry_text();
   }
@@ -210,14 +223,13 @@ class Drive {
     lowest_ = residual;
     lowest_at_ = engine_.iterations();
     const double limit = options_.divergence * report_.initial_residual;
-    while (!(engine_.seen().rr <= target * target)) {
+    while (!(engine_.seen().rr() <= target * target)) {
       if (engine_.iterations() >= options_.max_iterations) return SolveStatus::max_iterations;
       if (seconds() >= options_.max_seconds) return SolveStatus::time_limit;
       engine_.iterate(batch_size(), target * target,
                       options_.record_history ? &rr_history_ : nullptr);
-      report_.recurrence_residual = std::sqrt(engine_.seen().rr);
-      if (engine_.seen().breakdown != PcgBreakdown::none)
-        return breakdown(engine_.seen().breakdown);
+      report_.recurrence_residual = std::sqrt(engine_.seen().rr());
+      if (engine_.seen().breakdown != Breakdown::none) return breakdown(engine_.seen().breakdown);
       if (!std::isfinite(report_.recurrence_residual))
         return explain(SolveStatus::not_finite, "the recurrence residual overflowed");
       if (report_.recurrence_residual > limit) return SolveStatus::diverged;
@@ -264,8 +276,8 @@ class Drive {
       lowest_ = report_.recurrence_residual;
       lowest_at_ = done;
     }
-    return options_.allow_nonsymmetric || done - lowest_at_ < patience ||
-           !diagnosis_.nonsymmetric();
+    return options_.allow_nonsymmetric || !method_facts(form_.method).symmetric ||
+           done - lowest_at_ < patience || !diagnosis_.nonsymmetric();
   }
 
   /// Keeps x when it is the best so far by its true residual: the recurrence drifts away from that,
@@ -274,7 +286,8 @@ class Drive {
     if (!(report_.recurrence_residual < snapshot_gain * best_)) return;
     if (engine_.iterations() < next_snapshot_) return;
     next_snapshot_ = engine_.iterations() + snapshot_interval;
-    keep_best(residual_is_behind_ ? residual_at_end() : true_residual_(work_.q));  // q is free
+    keep_best(residual_is_behind_ ? residual_at_end()
+                                  : true_residual_(work_.scratch));  // it is free
   }
 
   void keep_best(double residual) {
@@ -316,15 +329,18 @@ class Drive {
             (setup_.singular_block ? "singular" : "zero, missing or not finite"));
   }
 
-  SolveStatus breakdown(PcgBreakdown kind) {
-    const PcgScalars& s = engine_.seen();
+  SolveStatus breakdown(Breakdown kind) {
+    const MethodFacts& facts = method_facts(form_.method);
+    const char* const divided = facts.symmetric ? "p.Ap or r.z" : "an inner product of the method";
     switch (kind) {
-      case PcgBreakdown::not_finite:
-        return explain(SolveStatus::not_finite, "r.z or p.Ap is a NaN or an infinity");
-      case PcgBreakdown::not_positive_definite:
-        return explain(SolveStatus::not_positive_definite, indefinite_text(s.rz < 0));
+      case Breakdown::not_finite:
+        return explain(SolveStatus::not_finite, std::string(divided) + " is a NaN or an infinity");
+      case Breakdown::not_positive_definite:
+        return explain(SolveStatus::not_positive_definite,
+                       indefinite_text(facts.rz >= 0 && engine_.seen()[facts.rz] < 0));
       default:
-        return explain(SolveStatus::breakdown, "p.Ap or r.z is zero although the residual is not");
+        return explain(SolveStatus::breakdown,
+                       std::string(divided) + " is zero although the residual is not");
     }
   }
 
@@ -351,7 +367,7 @@ class Drive {
   TrueResidual<V, Exec> true_residual_;
   Clock::time_point start_;
   static constexpr int slot_behind = 2;
-  bool residual_is_behind_ = false;  ///< q and the slot hold the true residual of x
+  bool residual_is_behind_ = false;  ///< scratch and the slot hold the true residual of x
   double scale_ = 1;                 ///< residuals, reference and tolerance are those of s b, s x
   double lowest_ = 0;  ///< recurrence residual of iteration lowest_at_, halved since the one before
   index_t lowest_at_ = 0;

@@ -1,21 +1,16 @@
 #pragma once
 
 #include "solve/form.hpp"
-#include "solve/pcg.hpp"
+#include "solve/plain_cg.hpp"
+#include "solve/tally.hpp"
 #include "solve/workspace.hpp"
 
 #include <vector>
 
 namespace cnc::detail {
 
-/// What a solve has counted.
-struct Tally {
-  offset_t backend_calls = 0;
-  offset_t host_synchronisations = 0;
-};
-
-/// The steps of pcg.hpp over the highest level of operations that a system offers, a limited number of
-/// iterations at a time. Scalars stay in the backend's memory space; `seen` is the host's copy.
+/// The iterations of any method over the highest level of operations that a system offers, a limited number of them at
+/// a time. Scalars stay in the backend's memory space; `seen` is the host's copy.
 template <class V, class Exec>
 class Engine {
  public:
@@ -23,7 +18,12 @@ class Engine {
 
   Engine(const System<V, Exec>& system, const Workspace<V, Space>& work, const Vector<V, Space>& x,
          Form form, Tally& tally)
-      : system_(system), work_(work), x_(x), form_(form), tally_(tally) {}
+      : system_(system),
+        work_(work),
+        x_(x),
+        form_(form),
+        method_(method_facts(form.method)),
+        tally_(tally) {}
 
   /// Whether runs go on without the host, which then sees scalars only at their end.
   bool unseen() const { return form_.level == Level::run && !is_host_space<Space>; }
@@ -36,8 +36,7 @@ class Engine {
 
   /// For unseen runs: the part of `start` that needs no norm.
   void start_ahead() {
-    ops().pcg_start(queue(), rows(), preconditioner(), vectors(), work_.scalars.data());
-    ++tally_.backend_calls;
+    execute(method_.start, method_.start_phases, passes().start);
     started_ahead_ = true;
   }
 
@@ -45,199 +44,157 @@ class Engine {
 
   /// Begins a recurrence from the residual in r, whose norm is `residual`.
   void start(double residual) {
-    if (unseen()) {
-      if (!started_ahead_) start_ahead();
+    if (form_.level == Level::run) {
+      if (unseen() && !started_ahead_) start_ahead();
       started_ahead_ = false;
       // All that the host needs to know before the run, and it costs no waiting.
-      scalars() = PcgScalars();
-      scalars().rr = residual * residual;
-    } else if (plain()) {
-      system_.precondition(work_.r, work_.z);
-      PcgScalars fresh;
-      fresh.rz = dot(work_.r, work_.z);
-      fresh.rr = dot(work_.r, work_.r);
-      scalars() = fresh;
-      tally_.backend_calls += 1;
+      scalars() = MethodScalars();
+      scalars()[0] = residual * residual;
+      starts_ = !unseen();
+    } else if (form_.level == Level::plain_operations) {
+      PlainCg<V, Exec>(system_, work_, x_, tally_).start(form_.method, scalars());
     } else {
-      ops().pcg_start(queue(), rows(), preconditioner(), vectors(), work_.scalars.data());
-      count_and_see();
+      execute(method_.start, method_.start_phases, passes().start);
+      see();
     }
   }
 
   /// Does at most `iterations` more, Workspace::longest_batch at most, until r . r <= rr_target or a
   /// breakdown. Without `rr_history` nothing is recorded.
   void iterate(index_t iterations, double rr_target, std::vector<double>* rr_history) {
-    left_ = iterations;
-    rr_target_ = rr_target;
-    rr_history_ = rr_history;
-    if (form_.level == Level::run)
-      run();
-    else if (form_.single_reduction)
-      pcg_single_reduction(*this);
-    else
-      pcg(*this);
-  }
-
-  // --- the steps of pcg.hpp ---------------------------------------------------------------------
-
-  bool done() const {
-    return left_ == 0 || seen().rr <= rr_target_ || seen().breakdown != PcgBreakdown::none;
-  }
-
-  PcgVectors<V> vectors() const {
-    return {x_.data(),      work_.r.data(), work_.z.data(),
-            work_.p.data(), work_.q.data(), work_.s.data()};
-  }
-
-  void direction() {
-    if (plain()) {
-      PcgScalars& s = scalars();
-      s.beta = s.rz_previous == 0 ? 0.0 : s.rz / s.rz_previous;
-      ops().axpby(queue(), rows(), V(1), work_.z.data(), static_cast<V>(s.beta), work_.p.data());
-    } else {
-      ops().pcg_direction(queue(), rows(), vectors(), work_.scalars.data());
+    switch (form_.level) {
+      case Level::run: return run(iterations, rr_target, rr_history);
+      case Level::fused_steps:
+        repeat(iterations, rr_target, rr_history, [&] {
+          execute(method_.iteration, method_.iteration_phases, passes().iteration);
+          see();
+        });
+        if (const PassEntry<V> finish = passes().finish)
+          finish(queue(), system_.rows, {}, vectors(), work_.scalars.data(), PassPart::whole);
+        return;
+      case Level::plain_operations:
+        PlainCg<V, Exec> plain(system_, work_, x_, tally_);
+        repeat(iterations, rr_target, rr_history, [&] {
+          form_.method == Method::pcg ? plain.classic(scalars())
+                                      : plain.single_reduction(scalars());
+        });
     }
-    ++tally_.backend_calls;
   }
 
-  /// q := A v and its curvature v . q; v is p or z.
-  void multiply(const V* v) {
-    if (plain()) {
-      const Vector<V, Space>& from = v == work_.p.data() ? work_.p : work_.z;
-      system_.apply(from, work_.q);
-      scalars().pq = dot(from, work_.q);
-    } else {
-      system_.with_operand([&](const auto& A) {
-        system_.ctx->template matrices<V>(A).spmv_dot(queue(), A, v, work_.q.data(),
-                                                      &work_.scalars.data()->pq);
-      });
-    }
-    ++tally_.backend_calls;
-  }
-
-  void update() {
-    if (plain()) {
-      PcgScalars& s = scalars();
-      s.breakdown = pcg_breakdown(s.rz, s.pq);
-      if (s.breakdown != PcgBreakdown::none) return;
-      s.alpha = s.rz / s.pq;
-      move_along(work_.p, work_.q, s);
-    } else {
-      ops().pcg_update(queue(), rows(), preconditioner(), vectors(), work_.scalars.data());
-      count_and_see();
-    }
-    finish_iteration();
-  }
-
-  void single_reduction_update() {
-    if (plain()) {
-      PcgScalars& s = scalars();
-      const double beta = s.rz_previous == 0 ? 0.0 : s.rz / s.rz_previous;
-      const double curvature = beta == 0 ? s.pq : s.pq - beta * s.rz / s.alpha;
-      s.breakdown = pcg_breakdown(s.rz, curvature);
-      if (s.breakdown != PcgBreakdown::none) return;
-      s.beta = beta;
-      s.alpha = s.rz / curvature;
-      const V b = static_cast<V>(beta);
-      ops().axpby(queue(), rows(), V(1), work_.z.data(), b, work_.p.data());
-      ops().axpby(queue(), rows(), V(1), work_.q.data(), b, work_.s.data());
-      tally_.backend_calls += 2;
-      move_along(work_.p, work_.s, s);
-    } else {
-      ops().pcg_single_reduction_update(queue(), rows(), preconditioner(), vectors(),
-                                        work_.scalars.data());
-      count_and_see();
-    }
-    finish_iteration();
-  }
-
-  // ----------------------------------------------------------------------------------------------
-
-  const PcgScalars& seen() const { return scalars(); }
+  const MethodScalars& seen() const { return work_.host_scalars(0); }
   index_t iterations() const { return iterations_; }
   /// How the last run was done.
-  PcgForm used() const { return used_; }
+  RunForm used() const { return used_; }
 
  private:
-  bool plain() const { return form_.level == Level::plain_operations; }
-  index_t rows() const { return system_.rows; }
   const Queue& queue() const { return system_.ctx->queue(); }
-  const VectorOps<V>& ops() const { return system_.vector_ops(); }
+  MethodScalars& scalars() const { return work_.host_scalars(0); }
   PreconditionerOperand<V> preconditioner() const { return system_.preconditioner.operand(); }
-  PcgScalars& scalars() const { return work_.host_scalars(0); }
+  const MethodPasses<V>& passes() const { return system_.passes(form_.method); }
 
-  /// All that is left in one backend call.
-  void run() {
-    PcgRun run;
+  const Vector<V, Space>& vector(int k) const { return k == method_.x ? x_ : work_.vectors[k]; }
+  MethodVectors<V> vectors() const {
+    MethodVectors<V> all;
+    for (int k = 0; k < method_.vectors; ++k) all.at[k] = vector(k).data();
+    return all;
+  }
+  double* scalar(int k) const { return &work_.scalars.data()->value[k]; }
+
+  template <class Iterate>
+  void repeat(index_t iterations, double rr_target, std::vector<double>* rr_history,
+              const Iterate& iterate) {
+    for (; iterations > 0 && !(seen().rr() <= rr_target); --iterations) {
+      if (seen().breakdown == Breakdown::none) iterate();
+      if (seen().breakdown != Breakdown::none) return;  // the iteration did not come to its end
+      if (rr_history != nullptr) rr_history->push_back(seen().rr());
+      ++iterations_;
+    }
+  }
+
+  void execute(const PhaseFacts* phases, int count, const PassEntry<V>* entries) {
+    for (int k = 0; k < count; ++k)
+      phases[k].is_product ? multiply(phases[k]) : pass(phases[k], entries[k]);
+  }
+
+  /// A preconditioner of the caller's is applied between the two parts of a pass, in the order of the queue.
+  void pass(const PhaseFacts& phase, PassEntry<V> entry) {
+    const auto part = [&](const PreconditionerOperand<V>& M, PassPart which) {
+      entry(queue(), system_.rows, M, vectors(), work_.scalars.data(), which);
+      ++tally_.backend_calls;
+    };
+    if (!system_.custom_preconditioner) return part(preconditioner(), PassPart::whole);
+    part({}, PassPart::before);
+    if (phase.M.active()) {
+      system_.precondition(vector(phase.M.from), vector(phase.M.to));
+      ++tally_.backend_calls;
+    }
+    if (phase.stores) part({}, PassPart::after);
+  }
+
+  void multiply(const PhaseFacts& phase) {
+    ++tally_.backend_calls;
+    if (phase.with >= 0 && system_.has_product_with_dots()) {
+      const ProductDots<V> dots{vector(phase.with).data(), scalar(phase.with_scalar),
+                                phase.self_scalar >= 0 ? scalar(phase.self_scalar) : nullptr};
+      return system_.with_operand([&](const auto& A) {
+        system_.ctx->template matrices<V>(A).spmv_dot(queue(), A, vector(phase.of).data(),
+                                                      vector(phase.to).data(), dots);
+      });
+    }
+    system_.apply(vector(phase.of), vector(phase.to));
+    const V* const result = vector(phase.to).data();
+    const auto dot = [&](const V* with, int to) {
+      system_.vector_ops().dot(queue(), system_.rows, with, result, scalar(to));
+      ++tally_.backend_calls;
+    };
+    if (phase.with >= 0) dot(vector(phase.with).data(), phase.with_scalar);
+    if (phase.self_scalar >= 0) dot(result, phase.self_scalar);
+  }
+
+  /// Iterations in one backend call.
+  void run(index_t iterations, double rr_target, std::vector<double>* rr_history) {
+    MethodRun run;
     run.form = form_.run;
-    run.single_reduction = form_.single_reduction;
-    run.max_iterations = left_;
-    run.rr_target = rr_target_;
-    run.history = rr_history_ != nullptr ? work_.rr_history.data() : nullptr;
+    run.starts = starts_;
+    run.max_iterations = iterations;
+    run.rr_target = rr_target;
+    run.history = rr_history != nullptr ? work_.rr_history.data() : nullptr;
     run.plan = work_.plan.get();
     run.behind = behind_;
     run.behind_context = behind_context_;
     system_.with_operand([&](const auto& A) {
-      system_.ctx->template matrices<V>(A).pcg_run(queue(), A, preconditioner(), vectors(),
-                                                   work_.scalars.data(), &run);
+      system_.ctx->template matrices<V>(A).run[static_cast<int>(form_.method)](
+          queue(), A, preconditioner(), vectors(), work_.scalars.data(), &run);
     });
-    if (rr_history_ != nullptr)
-      rr_history_->insert(rr_history_->end(), run.history, run.history + run.iterations);
+    if (rr_history != nullptr)
+      rr_history->insert(rr_history->end(), run.history, run.history + run.iterations);
+    starts_ = false;
     iterations_ += run.iterations;
-    left_ -= run.iterations;
     used_ = run.used;
     scalars() = run.scalars;
     tally_.backend_calls += run.launches;
     tally_.host_synchronisations += run.synchronisations;
   }
 
-  /// One backend call, after which the host looks at the scalars.
-  void count_and_see() {
-    ++tally_.backend_calls;
+  /// The host waits for the scalars.
+  void see() {
     ++tally_.host_synchronisations;
     Kokkos::deep_copy(system_.ctx->execution_space_instance(), work_.host_scalars, work_.scalars);
     system_.ctx->fence();
-  }
-
-  double dot(const Vector<V, Space>& a, const Vector<V, Space>& b) {
-    tally_.backend_calls += 1;
-    tally_.host_synchronisations += 1;
-    ops().dot(queue(), rows(), a.data(), b.data(), system_.ctx->result_slot());
-    return system_.ctx->read_result();
-  }
-
-  /// x += alpha p; r -= alpha s; z := M^-1 r; and the sums, from plain operations.
-  void move_along(const Vector<V, Space>& p, const Vector<V, Space>& s, PcgScalars& scalars) {
-    const V alpha = static_cast<V>(scalars.alpha);
-    ops().axpy(queue(), rows(), alpha, p.data(), x_.data());
-    ops().axpy(queue(), rows(), -alpha, s.data(), work_.r.data());
-    system_.precondition(work_.r, work_.z);
-    tally_.backend_calls += 3;
-    scalars.rz_previous = scalars.rz;
-    scalars.rz = dot(work_.r, work_.z);
-    scalars.rr = dot(work_.r, work_.r);
-  }
-
-  void finish_iteration() {
-    if (seen().breakdown != PcgBreakdown::none) return;  // nothing moved
-    if (rr_history_ != nullptr) rr_history_->push_back(seen().rr);
-    ++iterations_;
-    --left_;
   }
 
   const System<V, Exec>& system_;
   const Workspace<V, Space>& work_;
   Vector<V, Space> x_;
   Form form_;
+  const MethodFacts& method_;
   Tally& tally_;
-  PcgForm used_ = PcgForm::automatic;
+  RunForm used_ = RunForm::automatic;
   void (*behind_)(void*) = nullptr;
   void* behind_context_ = nullptr;
   bool started_ahead_ = false;
+  bool starts_ = false;  ///< the next run begins the recurrence
   index_t iterations_ = 0;
-  index_t left_ = 0;
-  double rr_target_ = 0;
-  std::vector<double>* rr_history_ = nullptr;
 };
 
 }  // namespace cnc::detail

@@ -11,8 +11,8 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
   const std::string& format = options.format.name;
   const double stored = narrow ? sizeof(float) : sizeof(V);
 
-  const int vectors =
-      5 + (options.method == Method::pcg_single_reduction ? 1 : 0) + (sorted ? 2 : 0);
+  // Those of the method but x, the best iterate, and b and x in another order.
+  const int vectors = method_facts(options.method).vectors + (sorted ? 2 : 0);
   int inverses = 0;  // per row
   if (options.preconditioner == PreconditionerKind::jacobi) inverses = 1;
   if (options.preconditioner == PreconditionerKind::block_jacobi)

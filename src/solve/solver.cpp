@@ -108,10 +108,8 @@ struct Solver<V, Exec>::State {
     system.rows = rows;
     system.require_operations();
     ctx->reserve(rows);
-    const bool plans = system.plans();
-    const bool with_s = plans || as_prepared.method == Method::pcg_single_reduction;
-    work.allocate(rows, with_s, ordering.active(), system.widens());
-    if (plans) work.plan = system.make_plan();
+    work.allocate(rows, method_facts(as_prepared.method), ordering.active(), system.widens());
+    if (system.plans()) work.plan = system.make_plan();
     ctx->fence();
   }
 
@@ -370,7 +368,7 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
   });
   require(n == 0 || b.data() + n <= x.data() || x.data() + n <= b.data(),
           "Solver: b and x must not overlap");
-  require(s.options.method == Method::pcg || s.work.s.extent(0) == n,
+  require(s.options.method == s.as_prepared.method,
           "Solver: the method was changed after prepare; call prepare again");
 
   SolveReport report;
@@ -378,7 +376,7 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
   report.format = s.format;
   const auto drive = [&](const PreconditionerSetup& setup, const Vector<const V, Space>& rhs,
                          const Vector<V, Space>& guess) {
-    const detail::IterateViews<V, Exec> views{s.ordering, guess, s.work.r, x, s.work.q};
+    const detail::IterateViews<V, Exec> views{s.ordering, guess, s.work.r, x, s.work.scratch};
     detail::Drive<V, Exec>(s.system, s.work, s.options, setup, s.diagnosis, rhs, guess, views,
                            report)
         .solve();

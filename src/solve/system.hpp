@@ -12,6 +12,15 @@
 
 namespace cnc::detail {
 
+using methods::Cg;
+using methods::CgSingleReduction;
+using methods::check_positive;
+
+/// Methods that are written out in plain operations too.
+constexpr bool has_plain_form(Method method) {
+  return method == Method::pcg || method == Method::pcg_single_reduction;
+}
+
 /// What a solve iterates with: an operator in one of three shapes, and a preconditioner. Everything
 /// that works on vectors in the solver goes through here.
 template <class V, class Exec>
@@ -101,32 +110,38 @@ struct System {
         [&](const auto& A) { offered(ctx->template matrices<V>(A).spmv, backend, "spmv"); });
   }
 
-  /// Whether every fused step is there: built-in preconditioner, matrix, and table entries.
-  bool fused(bool single_reduction) const {
-    if (matrix_free || custom_preconditioner) return false;
-    const VectorOps<V>& ops = vector_ops();
-    if (!ops.pcg_start || !ops.pcg_direction || !ops.pcg_update) return false;
-    if (single_reduction && !ops.pcg_single_reduction_update) return false;
-    return with_operand(
-        [&](const auto& A) { return ctx->template matrices<V>(A).spmv_dot != nullptr; });
+  const MethodPasses<V>& passes(Method method) const {
+    return vector_ops().methods[static_cast<int>(method)];
+  }
+  /// Whether the backend has the passes of a method. Products, and preconditioners that are not built in, need not be
+  /// the backend's own.
+  bool has_phases(Method method) const {
+    const MethodFacts& facts = method_facts(method);
+    return passes(method).iteration[facts.iteration_phases - 1] != nullptr;
+  }
+  bool has_product_with_dots() const {
+    return !matrix_free && with_operand([&](const auto& A) {
+      return ctx->template matrices<V>(A).spmv_dot != nullptr;
+    });
   }
 
-  /// Whether the backend runs many iterations in one call. Chronopoulos-Gear runs need a plan.
-  bool runs(bool single_reduction) const {
-    if (!fused(single_reduction) || (single_reduction && !plans())) return false;
-    return with_operand(
-        [&](const auto& A) { return ctx->template matrices<V>(A).pcg_run != nullptr; });
+  /// Whether the backend runs many iterations in one call, with everything its own.
+  bool runs(Method method) const {
+    if (matrix_free || custom_preconditioner) return false;
+    return with_operand([&](const auto& A) {
+      return ctx->template matrices<V>(A).run[static_cast<int>(method)] != nullptr;
+    });
   }
 
   /// Whether the backend sets up for its runs, as devices do.
   bool plans() const {
     if (matrix_free) return false;
     return with_operand(
-        [&](const auto& A) { return ctx->template matrices<V>(A).pcg_plan != nullptr; });
+        [&](const auto& A) { return ctx->template matrices<V>(A).plan != nullptr; });
   }
-  std::unique_ptr<PcgPlan> make_plan() const {
+  std::unique_ptr<RunPlan> make_plan() const {
     return with_operand(
-        [&](const auto& A) { return ctx->template matrices<V>(A).pcg_plan(ctx->queue(), A); });
+        [&](const auto& A) { return ctx->template matrices<V>(A).plan(ctx->queue(), A); });
   }
 
   /// Compulsory traffic of one product with the operator that iterations use.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cnc/contract/methods.hpp>
 #include "conformance/guarded_vector.hpp"
 #include "conformance/test_queue.hpp"
 #include "support/per_backend.hpp"
@@ -10,6 +11,8 @@
 #include <string>
 
 namespace cnc::testing {
+
+using namespace methods;
 
 /// What one test case found out about one backend: differences, and operations that are not offered.
 class Findings {

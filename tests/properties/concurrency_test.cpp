@@ -47,7 +47,7 @@ TEST_CASE("contexts in several threads at once give the results that each gives 
   const KnownProblem<double> problems[] = {known_problem<double>("poisson2d:37x29"),
                                            known_problem<double>("elasticity2d:17")};
   for (const std::string& name : host_backends())
-    for (const Method method : methods) {
+    for (const Method method : every_method) {
       INFO(name << " " << to_string(method));
       SolveOptions options;
       options.method = method;

@@ -57,7 +57,7 @@ template <class V>
 void check_everything(const std::string& text, const std::vector<int>& block_sizes) {
   const auto P = known_problem<V>(text);
   for (const std::string& name : host_backends())
-    for (const Method method : methods)
+    for (const Method method : every_method)
       for (const FormatSpec& format : formats_for(P.A, block_sizes))
         for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi,
                                 PreconditionerKind::block_jacobi}) {
@@ -86,7 +86,8 @@ TEST_CASE("a solve does not remember the one before it") {
   const auto P = known_problem<double>("poisson2d:31x29");
   const Vector<double> other = varied_vector<double>(P.rows());
   for (const std::string& name : host_backends())
-    for (const Method method : methods) {
+    for (const Method method : every_method) {
+      if (!takes_parts_of_others(find_backend(name, MemorySpace::host), method)) continue;
       INFO(name << " " << to_string(method));
       ThreadedContext ctx(name, 2);
       SolveOptions options;

@@ -68,7 +68,7 @@ TEST_CASE("a solve on a device allocates nothing there") {
   const OnDevice problem("poisson2d:70x60");
   Kokkos::Tools::Experimental::set_allocate_data_callback(count_allocation);
   for (const Backend* backend : device_backends())
-    for (const Method method : methods)
+    for (const Method method : every_method)
       for (const SolveForm form : every_form) try {
           INFO(backend->name << " " << to_string(method) << " " << to_string(form));
           Context<Device> ctx(*backend);

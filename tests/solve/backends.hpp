@@ -54,15 +54,29 @@ std::vector<FormatSpec> formats_for(const CsrMatrix<V>& A, const std::vector<int
   return specs;
 }
 
-inline constexpr Method methods[] = {Method::pcg, Method::pcg_single_reduction};
+inline const std::vector<Method> every_method = [] {
+  std::vector<Method> all;
+  for (int k = 0; k < method_count; ++k) all.push_back(Method(k));
+  return all;
+}();
+
+/// Those whose breakdowns say something of the matrix, and which reach what rounding allows.
+inline constexpr Method cg_methods[] = {Method::pcg, Method::pcg_single_reduction};
+
+/// Whether a backend executes a method with an operator or preconditioner that is not its own: phase by phase, or in
+/// plain operations. The oracle has whole runs alone.
+inline bool takes_parts_of_others(const Backend& backend, Method method) {
+  const MethodFacts& facts = method_facts(method);
+  if (method == Method::pcg || method == Method::pcg_single_reduction) return true;
+  return backend.vector_f64.methods[static_cast<int>(method)]
+             .iteration[facts.iteration_phases - 1] != nullptr;
+}
 
 inline constexpr SolveForm every_form[] = {SolveForm::automatic,   SolveForm::plain_operations,
                                            SolveForm::fused_steps, SolveForm::streamed,
                                            SolveForm::graph,       SolveForm::resident};
 
-inline const char* to_string(Method method) {
-  return method == Method::pcg ? "pcg" : "pcg_single_reduction";
-}
+inline const char* to_string(Method method) { return method_facts(method).name; }
 
 /// The options that every combination of these tests starts from.
 inline SolveOptions options_for(Method method, const FormatSpec& format, PreconditionerKind kind,

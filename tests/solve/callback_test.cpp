@@ -12,8 +12,9 @@ namespace {
 template <class Body>
 void for_each_form(const Body& body) {
   for (const std::string& name : host_backends())
-    for (const Method method : methods)
-      for (const auto form : {SolveForm::automatic, SolveForm::plain_operations})
+    for (const Method method : every_method)
+      for (const auto form : {SolveForm::automatic, SolveForm::plain_operations}) {
+        if (form == SolveForm::plain_operations && method_facts(method).restarts) continue;
         for (const auto reordering : {Reordering::none, Reordering::rcm}) {
           INFO(name << " " << to_string(method) << " " << cnc::to_string(form) << " rcm "
                     << int(reordering));
@@ -24,6 +25,7 @@ void for_each_form(const Body& body) {
           options.reordering = reordering;
           body(ctx, options);
         }
+      }
 }
 
 template <class V>

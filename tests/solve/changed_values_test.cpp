@@ -88,7 +88,7 @@ CNC_SOLVER_TEST("what auto chose takes every update on its pattern") {
   const auto nearly = with_changed_corner(A, 1 + 1e-15);
   const Vector<double> b = varied_vector<double>(A.rows);
   for (const auto storage : {StoragePrecision::as_vectors, StoragePrecision::f32})
-    for (const Method method : methods) {
+    for (const Method method : every_method) {
       INFO(to_string(method) << " f32 " << int(storage));
       SolveOptions options;
       options.method = method;

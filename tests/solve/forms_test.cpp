@@ -72,7 +72,7 @@ template <class V, class Exec>
 void check_forms(const Backend& backend, const char* problem, Findings& findings) {
   const auto P = known_problem<V>(problem);
   SharingContext<Exec> ctx(backend);
-  for (const Method method : methods)
+  for (const Method method : every_method)
     for (const SolveForm form : every_form) {
       SolveOptions options;
       options.method = method;

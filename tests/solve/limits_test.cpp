@@ -11,7 +11,7 @@ using namespace cnc::testing;
 
 CNC_SOLVER_TEST("the iteration limit") {
   const auto P = known_problem<double>(sized(ctx, "poisson2d:40x11", "poisson2d:13x5"));
-  for_each_method([&](SolveOptions options) {
+  for_each_cg([&](SolveOptions options) {
     for (const index_t limit : {0, 1, 5, 64, 65}) {
       options.max_iterations = limit;
       options.rtol = 1e-300;
@@ -49,7 +49,7 @@ CNC_SOLVER_TEST("no iteration is made where the limit is met before the first") 
 
 CNC_SOLVER_TEST("the time limit ends a solve within a few iterations of it") {
   const auto P = known_problem<double>(sized(ctx, "poisson2d:50x50", "poisson2d:10x10"));
-  for_each_method([&](SolveOptions options) {
+  for_each_cg([&](SolveOptions options) {
     options.max_seconds = 0.02;
     options.preconditioner = PreconditionerKind::none;
     options.rtol = 1e-12;

@@ -168,7 +168,7 @@ TEST_CASE("float storage is for double vectors") {
   CHECK_NOTHROW(Solver<double>(ctx, options));
 }
 
-TEST_CASE("a method that needs more vectors asks for another prepare") {
+TEST_CASE("another method asks for another prepare") {
   Context<> ctx;
   Solver<double> solver(ctx);
   solver.prepare(line_of(5));
@@ -178,8 +178,6 @@ TEST_CASE("a method that needs more vectors asks for another prepare") {
   const Vector<double> b = varied_vector<double>(5);
   CHECK_THROWS_WITH(solver.solve(b, zeros<double>(5)), ContainsSubstring("prepare again"));
   solver.prepare(line_of(5));
-  CHECK(solver.solve(b, zeros<double>(5)).converged());
-  solver.set_options(SolveOptions{});
   CHECK(solver.solve(b, zeros<double>(5)).converged());
 }
 

@@ -25,7 +25,7 @@ CNC_SOLVER_TEST("float storage under double vectors reaches double accuracy by r
   for (const char* text : {sized(ctx, "poisson2d:20x20", "poisson2d:9x9"),
                            sized(ctx, "elasticity2d:6", "elasticity2d:3")}) {
     const auto P = unrepresentable(text);
-    for (const Method method : methods)
+    for (const Method method : every_method)
       for (const FormatSpec& format : formats_for(P.A, {2}))
         for (const auto reordering : {Reordering::none, Reordering::rcm}) {
           INFO(text << " " << to_string(method) << " " << format.text());

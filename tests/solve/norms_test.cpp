@@ -70,7 +70,7 @@ void check_tolerance_of_zero(Context<Exec>& ctx) {
   for (const char* text : {"poisson2d:6x5", "poisson2d:30x20", "wathen:5x5", "trefethen:100"}) {
     if (is_emulated(ctx.backend()) && std::string(text) == "poisson2d:30x20") continue;
     const auto P = known_problem<V>(text);
-    for_each_method([&](SolveOptions options) {
+    for_each_cg([&](SolveOptions options) {
       INFO(text);
       options.rtol = 0;
       const Vector<V> x = zeros<V>(P.rows());

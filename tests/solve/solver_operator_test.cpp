@@ -29,7 +29,8 @@ CNC_SOLVER_TEST_WHERE(solves_on_request, "matrix-free equals the matrix") {
   const LinearOperator<double> operation{P.rows(), [&](const auto& x, const auto& y) {
                                            Kokkos::deep_copy(y, product(P.A, copy_of(x)));
                                          }};
-  for (const Method method : methods) {
+  for (const Method method : every_method) {
+    if (!takes_parts_of_others(ctx.backend(), method)) continue;
     INFO(to_string(method));
     SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::none);
     const Vector<double> x = zeros<double>(P.rows()), y = zeros<double>(P.rows());
@@ -39,10 +40,13 @@ CNC_SOLVER_TEST_WHERE(solves_on_request, "matrix-free equals the matrix") {
     const SolveReport by_operator = solver.solve(P.b, y);
     CHECK(by_matrix.converged());
     CHECK(by_operator.converged());
-    CHECK(by_operator.form == "plain operations");
+    const bool has_phases = ctx.backend().vector_f64.methods[0].finish != nullptr;
+    CHECK(by_operator.form == (has_phases ? "fused steps" : "plain operations"));
     CHECK(by_operator.format == "matrix-free");
     CHECK(by_operator.bytes > 0);
-    CHECK(std::abs(by_operator.iterations - by_matrix.iterations) <= 1);
+    // Where residuals leap, rounding decides how many it takes.
+    const int apart = method_facts(method).symmetric ? 1 : 1 + by_matrix.iterations / 4;
+    CHECK(std::abs(by_operator.iterations - by_matrix.iterations) <= apart);
     CHECK(relative_difference(y, x) < 1e-7);
     CHECK(residual_of(P.A, P.b, y).norm <= 1.001e-8 * norm2(P.b));
   }

@@ -74,7 +74,7 @@ const char* sized(const Context<Exec>& ctx, const char* usual, const char* emula
 /// Backends that can solve. Variants of an emulated one are the same rows under other launches.
 inline bool solves(const Backend& backend) {
   return !backend.yardstick && backend.vector_f64.dot != nullptr &&
-         (!backend.variant || backend.matrix_f64.bcsr.pcg_run != nullptr);
+         (!backend.variant || backend.matrix_f64.bcsr.run[0] != nullptr);
 }
 
 /// The same, and the yardsticks of the host, which offer enough for the plainest form.
@@ -82,15 +82,24 @@ inline bool solves_on_request(const Backend& backend) {
   return solves(backend) || (backend.yardstick && backend.memory == MemorySpace::host);
 }
 
-/// body(options) with each method.
-template <class Body>
-void for_each_method(const Body& body) {
+/// body(options) with each of the methods.
+template <class Methods, class Body>
+void for_each_of(const Methods& methods, const Body& body) {
   for (const Method method : methods) {
     INFO(to_string(method));
     SolveOptions options;
     options.method = method;
     body(options);
   }
+}
+template <class Body>
+void for_each_method(const Body& body) {
+  for_each_of(every_method, body);
+}
+/// The same with cg_methods.
+template <class Body>
+void for_each_cg(const Body& body) {
+  for_each_of(cg_methods, body);
 }
 
 }  // namespace cnc::testing

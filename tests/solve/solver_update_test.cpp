@@ -54,7 +54,7 @@ void check_updates(Context<Exec>& ctx, const SolveOptions& options, const CsrMat
 
 CNC_SOLVER_TEST("a warm start takes fewer iterations") {
   const auto P = known_problem<double>(sized(ctx, "poisson2d:30x20", "poisson2d:13x11"));
-  for (const Method method : methods) {
+  for (const Method method : every_method) {
     INFO(to_string(method));
     auto solver = solver_on<double>(ctx, options_for(method, {}, PreconditionerKind::jacobi));
     solver.prepare(P.A);

@@ -53,7 +53,7 @@ CsrMatrix<double> diagonal(const std::vector<double>& values) {
 CNC_SOLVER_TEST("an indefinite matrix ends as not_positive_definite") {
   // Eigenvalues 3 and -1: p.Ap < 0 once p has a component along (1, -1).
   const auto A = literal_csr<double>(2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 2, 1});
-  for_each_method([&](const SolveOptions& options) {
+  for_each_cg([&](const SolveOptions& options) {
     const Vector<double> rhs = varied_vector<double>(2);
     rhs(1) = -rhs(1);
     const auto outcome = solve(ctx, options, A, rhs, zeros<double>(2));
@@ -67,7 +67,7 @@ CNC_SOLVER_TEST("a negative diagonal under Jacobi ends as not_positive_definite"
   const auto A = diagonal({4, 3, -2, 5});
   const Vector<double> b("b", 4);
   b(2) = 1;
-  for_each_method([&](const SolveOptions& options) {
+  for_each_cg([&](const SolveOptions& options) {
     const auto outcome = solve(ctx, options, A, b, zeros<double>(4));
     CHECK(outcome.report.status == SolveStatus::not_positive_definite);
     CHECK_THAT(outcome.report.detail, ContainsSubstring("row 2"));
@@ -115,7 +115,7 @@ CNC_SOLVER_TEST("a singular block ends as a breakdown unless the caller precondi
   const Vector<double> x0 = varied_vector<double>(4);
   const Vector<double> b("b", 4);
   Kokkos::deep_copy(b, 2.0);
-  for_each_method([&](SolveOptions options) {
+  for_each_cg([&](SolveOptions options) {
     options.preconditioner = PreconditionerKind::block_jacobi;
     options.preconditioner_block_size = 2;
     const auto outcome = solve(ctx, options, A, b, x0);
@@ -164,7 +164,7 @@ CNC_SOLVER_TEST("a NaN or an infinity ends as not_finite") {
 
 CNC_SOLVER_TEST("a NaN that appears during the iteration leaves the best x") {
   const auto P = known_problem<double>("poisson2d:9x8");
-  for_each_method([&](SolveOptions options) {
+  for_each_cg([&](SolveOptions options) {
     for (const int sick : {1, 2, 7}) {
       auto solver = solver_on<double>(ctx, options);
       solver.prepare(P.A);
@@ -214,7 +214,7 @@ CNC_SOLVER_TEST("a right-hand side whose norm underflows is not taken for zero")
 
 CNC_SOLVER_TEST("a residual that grows past the limit ends as diverged") {
   const auto P = known_problem<double>(sized(ctx, "convection3d:7:2", "convection3d:4:2"));
-  for_each_method([&](SolveOptions options) {
+  for_each_cg([&](SolveOptions options) {
     options.divergence = 1.0001;
     options.callback = [](const Progress&) { return true; };
     options.callback_interval = 1;  // looks at the residual after every iteration
@@ -257,7 +257,7 @@ template <class V, class Exec>
 void check_stagnation(Context<Exec>& ctx) {
   // More iterations than lie between two snapshots of the best x.
   const auto P = known_problem<V>(sized(ctx, "poisson2d:60x50", "poisson2d:13x11"));
-  for_each_method([&](SolveOptions options) {
+  for_each_cg([&](SolveOptions options) {
     options.rtol = sizeof(V) == 4 ? 1e-12 : 1e-17;
     const Vector<V> zero = zeros<V>(P.rows());
     const auto cold = solve(ctx, options, P.A, P.b, zero);

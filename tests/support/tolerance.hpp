@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cnc/contract/types.hpp>
+#include <cnc/contract/methods.hpp>
 
 #include <cmath>
 #include <limits>
@@ -30,6 +30,18 @@ inline double reduction_tolerance(index_t n, double absolute_sum) {
 template <class V>
 double iteration_tolerance(index_t iterations, index_t row_length) {
   return 16.0 * iterations * sum_tolerance<V>(row_length, 1);
+}
+
+/// The same for a method: its products count, and recurrences that call for new starts carry errors on further.
+template <class V>
+double method_tolerance(const MethodFacts& method, index_t iterations, index_t row_length) {
+  const double carried = method.restarts ? 64 : 1;
+  return carried * iteration_tolerance<V>(method.products * iterations, row_length);
+}
+/// Whether a residual norm is so small that such a method is left to rounding.
+template <class V>
+bool left_to_rounding(const MethodFacts& method, double residual, double initial) {
+  return method.restarts && residual < 1e3 * std::numeric_limits<V>::epsilon() * initial;
 }
 
 /// |actual - expected| <= tolerance, false for NaN. A result that is not finite matches any other that

@@ -4,12 +4,14 @@
 
 #include <reference/reference.hpp>
 
+#include <cstring>
 #include <limits>
 #include <vector>
 
 namespace {
 
 using namespace cnc;
+using namespace cnc::methods;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -84,10 +86,17 @@ void check_products(const Operand& A) {
   ops.spmv({}, V(-0.5), A, x.data(), 2, y.data());
   CHECK(y == Values<V>{2, 4, -9, 7, -5});
 
-  double dot = nan;
-  ops.spmv_dot({}, A, x.data(), y.data(), &dot);
+  const Values<V> w = {1, 1, 1, -1, 0};
+  double with = nan, self = nan;
+  ops.spmv_dot({}, A, x.data(), y.data(), {x.data(), &with, nullptr});
   CHECK(y == Values<V>{0, 0, 30, 2, 30});
-  CHECK(dot == 248);
+  CHECK(with == 248);
+  ops.spmv_dot({}, A, x.data(), y.data(), {w.data(), &with, &self});
+  CHECK(with == 28);
+  CHECK(self == 1804);
+  y = {V(nan), V(nan), V(nan), V(nan), V(nan)};
+  ops.spmv_dot({}, A, x.data(), y.data(), {});
+  CHECK(y == Values<V>{0, 0, 30, 2, 30});
 }
 
 template <class M, class V>
@@ -215,112 +224,161 @@ TEST_CASE("reference preconditioners give hand-computed values") {
   CHECK(z == Values<double>{5, 11, 15});
 }
 
-// Two steps on A = diag(1, 3), b = (3, 3), x = 0 without a preconditioner: r = b, rz = 18, q = (3, 9), pq = 36, alpha = 1/2,
-// x = (3/2, 3/2), r = (3/2, -3/2), rz = 9/2; beta = 1/4, p = (9/4, -3/4), q = (9/4, -9/4),
-// pq = 27/4, alpha = 2/3, x = (3, 1), r = (0, 0).
-struct TwoByTwo {
-  std::vector<double> x{0, 0}, r{3, 3}, z{nan, nan}, p{nan, nan}, q{nan, nan}, s{nan, nan};
-  PcgScalars scalars;
-  PcgVectors<double> vectors() {
-    return {x.data(), r.data(), z.data(), p.data(), q.data(), s.data()};
+/// A solve in double: x = 0, r = b and NaN in all else.
+struct Solve {
+  Method method;
+  std::vector<Values<double>> vectors;
+  MethodScalars scalars;
+  MethodRun run;
+
+  Solve(Method m, const Values<double>& b)
+      : method(m),
+        vectors(static_cast<std::size_t>(method_facts(m).vectors), Values<double>(b.size(), nan)) {
+    x().assign(b.size(), 0);
+    r() = b;
+    scalars.breakdown = Breakdown::not_finite;  // of an earlier solve
+  }
+  Values<double>& operator[](int k) { return vectors[static_cast<std::size_t>(k)]; }
+  Values<double>& x() { return (*this)[method_facts(method).x]; }
+  Values<double>& r() { return (*this)[method_facts(method).r]; }
+
+  /// Goes on for `most` iterations at most, or starts; returns how many were done.
+  index_t iterate(const BcsrOperand<double>& A, bool starts, index_t most, double target = 0,
+                  const PreconditionerOperand<double>& M = {}) {
+    MethodVectors<double> v;
+    for (std::size_t k = 0; k < vectors.size(); ++k) v.at[k] = vectors[k].data();
+    run.starts = starts;
+    run.max_iterations = most;
+    run.rr_target = target;
+    reference_backend.matrix_f64.bcsr.run[static_cast<int>(method)]({}, A, M, v, &scalars, &run);
+    CHECK(std::memcmp(run.scalars.value, scalars.value, sizeof scalars.value) == 0);
+    CHECK(run.scalars.breakdown == scalars.breakdown);
+    return run.iterations;
   }
 };
+
+const Method all_of_cg[] = {Method::pcg, Method::pcg_single_reduction};
+
+// A = [  2 -1  0 ]  b = (1, 0, 1), x = 0, M = diag(A): z = (1/2, 0, 1/2), rz = 1;
+//     [ -1  2 -1 ]  p = z, Ap = (1, -1, 1), p.Ap = 1, alpha = 1, x = (1/2, 0, 1/2), r = (0, 1, 0), rr = 1;
+//     [  0 -1  2 ]  z = (0, 1/2, 0), rz = 1/2, beta = 1/2, p = (1/4, 1/2, 1/4), Ap = (0, 1/2, 0),
+//                   p.Ap = 1/4, alpha = 2, x = (1, 1, 1), r = 0. Every number is exact in binary.
+constexpr index_t second_offsets[] = {0, 2, 5, 7};
+constexpr index_t second_columns[] = {0, 1, 0, 1, 2, 1, 2};
+constexpr double second_values[] = {2, -1, -1, 2, -1, -1, 2};
+constexpr BcsrOperand<double> second_difference = {
+    3, 3, 1, second_offsets, second_columns, second_values};
+constexpr double halves[] = {0.5, 0.5, 0.5};
+constexpr PreconditionerOperand<double> half = {PreconditionerKind::jacobi, 1, halves};
+
+TEST_CASE("a reference run of pcg gives hand-computed values") {
+  using C = Cg<double>;
+  Solve v(Method::pcg, {1, 0, 1});
+  CHECK(v.iterate(second_difference, true, 0, 0, half) == 0);
+  CHECK(v.scalars.breakdown == Breakdown::none);
+  CHECK(v.scalars.rr() == 2);
+  CHECK(v.scalars[C::rz] == 1);
+  CHECK(v[C::z] == Values<double>{0.5, 0, 0.5});
+
+  CHECK(v.iterate(second_difference, false, 1, 0, half) == 1);
+  CHECK(v[C::p] == Values<double>{0.5, 0, 0.5});
+  CHECK(v[C::q] == Values<double>{1, -1, 1});
+  CHECK(v.scalars[C::pq] == 1);
+  CHECK(v.x() == Values<double>{0.5, 0, 0.5});
+  CHECK(v.r() == Values<double>{0, 1, 0});
+  CHECK(v.scalars.rr() == 1);
+  CHECK(v.scalars[C::rz] == 0.5);
+
+  CHECK(v.iterate(second_difference, false, 1, 0, half) == 1);
+  CHECK(v[C::p] == Values<double>{0.25, 0.5, 0.25});
+  CHECK(v.scalars[C::pq] == 0.25);
+  CHECK(v.x() == Values<double>{1, 1, 1});
+  CHECK(v.r() == Values<double>{0, 0, 0});
+  CHECK(v.scalars.rr() == 0);
+}
+
+TEST_CASE("a reference run with a single reduction gives hand-computed values") {
+  using C = CgSingleReduction<double>;
+  Solve v(Method::pcg_single_reduction, {1, 0, 1});
+  CHECK(v.iterate(second_difference, true, 1, 0, half) == 1);
+  CHECK(v.scalars[C::zq] == 1);
+  CHECK(v.scalars[C::alpha] == 1);
+  CHECK(v.scalars[C::beta] == 0);
+  CHECK(v[C::p] == Values<double>{0.5, 0, 0.5});
+  CHECK(v[C::s] == Values<double>{1, -1, 1});
+  CHECK(v.x() == Values<double>{0.5, 0, 0.5});
+  CHECK(v.r() == Values<double>{0, 1, 0});
+
+  CHECK(v.iterate(second_difference, false, 1, 0, half) == 1);
+  CHECK(v.scalars[C::zq] == 0.5);  // the curvature is 1/2 - 1/2 * 1/2 / 1 = 1/4, as above
+  CHECK(v.scalars[C::alpha] == 2);
+  CHECK(v.scalars[C::beta] == 0.5);
+  CHECK(v[C::p] == Values<double>{0.25, 0.5, 0.25});
+  CHECK(v[C::s] == Values<double>{0, 0.5, 0});
+  CHECK(v.x() == Values<double>{1, 1, 1});
+  CHECK(v.scalars.rr() == 0);
+}
+
+// A = diag(1, 3), b = (3, 3), x = 0 without a preconditioner: rr = 18, q = (3, 9), pq = 36, alpha = 1/2,
+// x = (3/2, 3/2), r = (3/2, -3/2), rr = 9/2; beta = 1/4, p = (9/4, -3/4), pq = 27/4, alpha = 2/3, x = (3, 1), r = 0.
 constexpr index_t diagonal_offsets[] = {0, 1, 2};
 constexpr index_t diagonal_columns[] = {0, 1};
 constexpr double diagonal_values[] = {1, 3};
-constexpr BcsrOperand<double> diagonal = {
-    2, 2, 1, diagonal_offsets, diagonal_columns, diagonal_values};
-
-TEST_CASE("reference pcg steps give hand-computed values") {
-  const VectorOps<double>& ops = reference_backend.vector_f64;
-  const auto& matrix = reference_backend.matrix_f64.bcsr;
-  TwoByTwo v;
-  ops.pcg_start({}, 2, {}, v.vectors(), &v.scalars);
-  CHECK(v.z == v.r);
-  CHECK(v.scalars.rz == 18);
-  CHECK(v.scalars.rr == 18);
-  CHECK(v.scalars.rz_previous == 0);
-
-  ops.pcg_direction({}, 2, v.vectors(), &v.scalars);
-  CHECK(v.scalars.beta == 0);
-  CHECK(v.p == std::vector<double>{3, 3});
-  matrix.spmv_dot({}, diagonal, v.p.data(), v.q.data(), &v.scalars.pq);
-  CHECK(v.scalars.pq == 36);
-  ops.pcg_update({}, 2, {}, v.vectors(), &v.scalars);
-  CHECK(v.scalars.alpha == 0.5);
-  CHECK(v.x == std::vector<double>{1.5, 1.5});
-  CHECK(v.r == std::vector<double>{1.5, -1.5});
-  CHECK(v.scalars.rz == 4.5);
-  CHECK(v.scalars.rz_previous == 18);
-
-  ops.pcg_direction({}, 2, v.vectors(), &v.scalars);
-  CHECK(v.scalars.beta == 0.25);
-  CHECK(v.p == std::vector<double>{2.25, -0.75});
-  matrix.spmv_dot({}, diagonal, v.p.data(), v.q.data(), &v.scalars.pq);
-  CHECK(v.scalars.pq == 6.75);
-  ops.pcg_update({}, 2, {}, v.vectors(), &v.scalars);
-  CHECK(v.x[0] == Approx(3));
-  CHECK(v.x[1] == Approx(1));
-  CHECK(v.scalars.rr == Approx(0).margin(1e-28));
+constexpr BcsrOperand<double> diagonal(const double* values = diagonal_values) {
+  return {2, 2, 1, diagonal_offsets, diagonal_columns, values};
 }
 
-TEST_CASE("reference single-reduction steps reach the same iterates") {
-  const VectorOps<double>& ops = reference_backend.vector_f64;
-  const auto& matrix = reference_backend.matrix_f64.bcsr;
-  TwoByTwo v;
-  ops.pcg_start({}, 2, {}, v.vectors(), &v.scalars);
-  matrix.spmv_dot({}, diagonal, v.z.data(), v.q.data(), &v.scalars.pq);
-  CHECK(v.scalars.pq == 36);
-  ops.pcg_single_reduction_update({}, 2, {}, v.vectors(), &v.scalars);
-  CHECK(v.scalars.alpha == 0.5);
-  CHECK(v.p == std::vector<double>{3, 3});
-  CHECK(v.s == std::vector<double>{3, 9});
-  CHECK(v.x == std::vector<double>{1.5, 1.5});
-  CHECK(v.r == std::vector<double>{1.5, -1.5});
+TEST_CASE("a reference run stops at the limit or the target") {
+  for (const Method method : all_of_cg) {
+    INFO(method_facts(method).name);
+    double history[] = {-1, -1, -1};
+    Solve one(method, {3, 3});
+    one.run.history = history;
+    CHECK(one.iterate(diagonal(), true, 1) == 1);
+    CHECK(history[0] == 4.5);
+    CHECK(history[1] == -1);
+    CHECK(one.x() == Values<double>{1.5, 1.5});
+    CHECK(one.r() == Values<double>{1.5, -1.5});
+    CHECK(one.iterate(diagonal(), false, 100, 1e-20) == 1);  // in two runs as in one
+    CHECK(one.x()[0] == Approx(3));
+    CHECK(one.x()[1] == Approx(1));
 
-  matrix.spmv_dot({}, diagonal, v.z.data(), v.q.data(), &v.scalars.pq);
-  CHECK(v.scalars.pq == 9);  // the curvature is 9 - 1/4 * 4.5 / 0.5 = 6.75, as above
-  ops.pcg_single_reduction_update({}, 2, {}, v.vectors(), &v.scalars);
-  CHECK(v.scalars.beta == 0.25);
-  CHECK(v.p == std::vector<double>{2.25, -0.75});
-  CHECK(v.s == std::vector<double>{2.25, -2.25});
-  CHECK(v.x[0] == Approx(3));
-  CHECK(v.x[1] == Approx(1));
+    Solve two(method, {3, 3}), none(method, {3, 3}), poisoned(method, {3, nan});
+    CHECK(two.iterate(diagonal(), true, 100, 1e-20) == 2);
+    CHECK(two.x() == one.x());
+    CHECK(two.r() == one.r());
+    CHECK(none.iterate(diagonal(), true, 100, 18) == 0);
+    CHECK(poisoned.iterate(diagonal(), true, 100) == 0);
+    CHECK(poisoned.x() == Values<double>{0, 0});
+  }
 }
 
-TEST_CASE("a reference run stops at the limit, the target or the breakdown") {
-  const auto run_with = [](TwoByTwo& v, index_t most, double target, double* history) {
-    PcgRun run;
-    run.max_iterations = most;
-    run.rr_target = target;
-    run.history = history;
-    reference_backend.vector_f64.pcg_start({}, 2, {}, v.vectors(), &v.scalars);
-    reference_backend.matrix_f64.bcsr.pcg_run({}, diagonal, {}, v.vectors(), &v.scalars, &run);
-    CHECK(run.scalars.rr == v.scalars.rr);
-    return run.iterations;
-  };
-  double history[] = {-1, -1, -1};
-  TwoByTwo one, two, none;
-  CHECK(run_with(one, 1, 0, history) == 1);
-  CHECK(history[0] == 4.5);
-  CHECK(history[1] == -1);
-  CHECK(one.x == std::vector<double>{1.5, 1.5});
-  CHECK(run_with(two, 100, 1e-20, nullptr) == 2);
-  CHECK(two.x[1] == Approx(1));
-  CHECK(run_with(none, 100, 18, nullptr) == 0);
+TEST_CASE("a reference run stops where an iteration breaks down") {
+  const double negative[] = {-1, -3}, zero[] = {0, 0}, no_number[] = {1, nan};
+  // The first direction of b = (3, 1) has p.Ap = 9 - 2 > 0, the second does not.
+  const double indefinite[] = {1, -2};
+  for (const Method method : all_of_cg) {
+    INFO(method_facts(method).name);
+    const auto check_first = [&](const double* values, Breakdown breakdown) {
+      Solve v(method, {3, 3});
+      CHECK(v.iterate(diagonal(values), true, 5) == 0);
+      CHECK(v.scalars.breakdown == breakdown);
+      CHECK(v.x() == Values<double>{0, 0});
+      CHECK(v.r() == Values<double>{3, 3});
+      CHECK(v.iterate(diagonal(), false, 5) == 0);  // and stays there
+    };
+    check_first(negative, Breakdown::not_positive_definite);
+    check_first(zero, Breakdown::zero_divisor);
+    check_first(no_number, Breakdown::not_finite);
 
-  TwoByTwo indefinite;
-  const double negative[] = {1, -3};
-  BcsrOperand<double> A = diagonal;
-  A.values = negative;
-  reference_backend.vector_f64.pcg_start({}, 2, {}, indefinite.vectors(), &indefinite.scalars);
-  PcgRun run;
-  run.max_iterations = 5;
-  reference_backend.matrix_f64.bcsr.pcg_run({}, A, {}, indefinite.vectors(), &indefinite.scalars,
-                                            &run);
-  CHECK(run.iterations == 0);
-  CHECK(indefinite.scalars.breakdown == PcgBreakdown::not_positive_definite);
-  CHECK(indefinite.x == std::vector<double>{0, 0});
+    Solve late(method, {3, 1});
+    CHECK(late.iterate(diagonal(indefinite), true, 5) == 1);
+    CHECK(late.scalars.breakdown == Breakdown::not_positive_definite);
+    CHECK(late.x()[0] == Approx(30.0 / 7));  // alpha = 10/7
+    CHECK(late.x()[1] == Approx(10.0 / 7));
+    CHECK(late.r()[0] == Approx(-9.0 / 7));
+    CHECK(late.r()[1] == Approx(27.0 / 7));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cnc/contract/methods.hpp>
 #include <cnc/contract/operands.hpp>
 
 namespace cnc {
@@ -52,25 +53,16 @@ constexpr Cost vectors(index_t n, double passes, double flops_per_row, int vecto
   return {passes * n * vector_bytes, flops_per_row * n};
 }
 
-// Vector passes of one Jacobi-PCG iteration besides the two of its SpMV.
+/// Vectors that a resident iteration of CG moves besides those of its SpMV: the others stay on chip; only the direction
+/// crosses the grid through memory: the old one is read, the new one written and read where it is used.
+inline constexpr double resident_passes = 3;
+/// Classic CG from plain operations: p.q 2, axpby 3, two axpy 6, M^-1 r 3, r.z 2, r.r 1.
+inline constexpr double plain_passes = 17;
 
-/// Classic, fused: direction (read z, p; write p), update (read x, r, p, q, 1/diag; write x, r, z).
-inline constexpr double pcg_passes = 11;
-/// Chronopoulos-Gear, fused: read z, q, p, s, x, r, 1/diag; write p, s, x, r, z.
-inline constexpr double pcg_single_reduction_passes = 12;
-/// Either of them resident on a device: x, r, z, q and s stay on chip; only the direction crosses the
-/// grid through memory: the old one is read, the new one written and read where it is used.
-inline constexpr double pcg_resident_passes = 3;
-/// Classic from plain operations: p.q 2, axpby 3, two axpy 6, M^-1 r 3, r.z 2, r.r 1.
-inline constexpr double pcg_plain_passes = 17;
-
-/// Useful flops per row of a Jacobi-PCG iteration besides its SpMV: three axpy-like updates (6),
-/// M^-1 r (1), three dots (6).
-inline constexpr double pcg_flops_per_row = 13;
-
-/// What an iteration does besides its SpMV: `passes` is one of the constants above.
-constexpr Cost pcg_vectors(index_t n, double passes, int vector_bytes) {
-  return vectors(n, passes, pcg_flops_per_row, vector_bytes);
+/// What an iteration with a Jacobi preconditioner does besides its products.
+constexpr Cost iteration(Method method, index_t n, int vector_bytes) {
+  const MethodFacts& facts = method_facts(method);
+  return vectors(n, facts.passes, facts.flops_per_row, vector_bytes);
 }
 
 }  // namespace cost

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cnc/contract/operands.hpp>
-#include <cnc/contract/pcg.hpp>
+#include <cnc/contract/preconditioner_operand.hpp>
 #include <cnc/contract/queue.hpp>
+#include <cnc/contract/run.hpp>
 
 #include <memory>
+#include <type_traits>
 
 namespace cnc {
 
@@ -13,6 +15,50 @@ namespace cnc {
 // door has already checked. n counts scalars; pointers need the alignment of their type and no more.
 // Vectors that are written overlap no other argument. Results of reductions are written to the
 // backend's memory space, accumulated in double, in an order that does not depend on the run.
+
+/// What of a pass is to be done.
+enum class PassPart {
+  whole,   ///< all of it, with the preconditioner given
+  before,  ///< its statements: the caller then applies a preconditioner of its own
+  after,   ///< its sums, and the scalars, with the step worked out again
+};
+
+/// A pass over n rows. Preconditioned vectors are stored and read: only a run may work them out again instead. Sets `breakdown` instead and leaves all vectors as they are when its scalar step says so.
+template <class V>
+using PassEntry = void (*)(const Queue&, index_t n, const PreconditionerOperand<V>& M,
+                           const MethodVectors<V>&, MethodScalars*, PassPart);
+
+/// The passes of a method by their place among the phases; empty where a product is.
+template <class V>
+struct MethodPasses {
+  PassEntry<V> start[max_phases] = {};      ///< before the first iteration
+  PassEntry<V> iteration[max_phases] = {};  ///< of an iteration
+  PassEntry<V> finish = nullptr;            ///< null: nothing to do
+};
+
+/// The table of passes whose entries are Entry<Method, Pass>::run.
+template <class V, template <class Method, class Pass> class Entry>
+constexpr void fill_passes(MethodPasses<V> (&table)[method_count]) {
+  methods::Methods<V>::for_each([&]<class Method>(int m) {
+    const auto fill = [&](PassEntry<V>* entries) {
+      return [entries]<class Phase>(int k) {
+        if constexpr (!methods::is_product<Phase>) entries[k] = Entry<Method, Phase>::run;
+      };
+    };
+    Method::Start::for_each(fill(table[m].start));
+    Method::Iteration::for_each(fill(table[m].iteration));
+    if constexpr (!std::is_void_v<typename Method::Finish>)
+      table[m].finish = Entry<Method, typename Method::Finish>::run;
+  });
+}
+
+/// Dots that a product leaves behind, each in double in the backend's memory space.
+template <class V>
+struct ProductDots {
+  const V* with = nullptr;        ///< null: no dot at all
+  double* with_result = nullptr;  ///< with . y
+  double* self_result = nullptr;  ///< y . y; null: not wanted
+};
 
 /// Operations on vectors of V.
 template <class V>
@@ -33,24 +79,8 @@ struct VectorOps {
   void (*precondition)(const Queue&, index_t n, const PreconditionerOperand<V>& M, const V* r,
                        V* z) = nullptr;
 
-  /// Start: z := M^-1 r; rz := r.z; rr := r.r; rz_previous := 0; alpha, beta := 0; breakdown cleared.
-  void (*pcg_start)(const Queue&, index_t n, const PreconditionerOperand<V>& M,
-                    const PcgVectors<V>&, PcgScalars*) = nullptr;
-  /// Classic direction: beta := rz / rz_previous (0 when rz_previous == 0); p := z + beta p.
-  /// With rz_previous == 0 the old p is not read.
-  void (*pcg_direction)(const Queue&, index_t n, const PcgVectors<V>&, PcgScalars*) = nullptr;
-  /// Classic update: alpha := rz / pq; x += alpha p; r -= alpha q; z := M^-1 r; rz_previous := rz;
-  /// rz := r.z; rr := r.r. When pcg_breakdown(rz, pq) says so, sets breakdown and leaves all
-  /// vectors and rz, rr as they are. Does nothing when breakdown is already set.
-  void (*pcg_update)(const Queue&, index_t n, const PreconditionerOperand<V>& M,
-                     const PcgVectors<V>&, PcgScalars*) = nullptr;
-  /// Chronopoulos-Gear update, on entry q = A z and pq = z.q (delta):
-  /// beta := rz / rz_previous (0 at first); alpha := rz / (pq - beta rz / alpha_previous);
-  /// p := z + beta p; s := q + beta s; x += alpha p; r -= alpha s; z := M^-1 r; rz_previous := rz;
-  /// rz := r.z; rr := r.r. Breakdown as in pcg_update, tested on the denominator of alpha.
-  /// Chronopoulos & Gear 1989, algorithm 2.2; Dehnavi et al. 2011, section III.
-  void (*pcg_single_reduction_update)(const Queue&, index_t n, const PreconditionerOperand<V>& M,
-                                      const PcgVectors<V>&, PcgScalars*) = nullptr;
+  /// The passes of each method of Methods<V>; all empty where the backend has none.
+  MethodPasses<V> methods[method_count] = {};
 };
 
 /// Operations with one matrix format (its operand type) and vectors of V.
@@ -58,18 +88,18 @@ template <class Operand, class V>
 struct MatrixOps {
   /// y := alpha A x + beta y; beta == 0 overwrites y, NaN in y is never read
   void (*spmv)(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y) = nullptr;
-  /// y := A x and *result := x . y; A is square
-  void (*spmv_dot)(const Queue&, const Operand& A, const V* x, V* y, double* result) = nullptr;
-  /// Many iterations in one call: repeats direction, q := A p with pq, update (or the Chronopoulos-Gear
-  /// steps) until the run's target or limit is met, a breakdown is set, or r . r is no number. Same
-  /// values as the separate steps within rounding. Returns when the iterations are done; then r, p, x
-  /// and the scalars are those of the last one; z, q and s may be stale (s is kept for Chronopoulos-Gear).
-  /// Without pcg_plan a backend runs the classic recurrences only, whatever the run says.
-  /// Errors   UnsupportedOperation (a form that this backend or matrix has not).
-  void (*pcg_run)(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
-                  const PcgVectors<V>&, PcgScalars*, PcgRun*) = nullptr;
+  /// y := A x and dots with y; A is square
+  void (*spmv_dot)(const Queue&, const Operand& A, const V* x, V* y,
+                   const ProductDots<V>&) = nullptr;
+  /// Many iterations of each method of Methods<V> in one call: its phases in their order until the run's target or
+  /// limit is met or a breakdown is set, which an r . r that is no number leads to. Same values as the separate
+  /// phases within rounding. Returns when the iterations are done and the method's Finish too; x, r and the scalars are then those of the last
+  /// one. Vectors of the method that another run goes on from are kept; others may be stale.
+  /// Errors   UnsupportedOperation (a form that is not offered for this matrix).
+  void (*run[method_count])(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
+                            const MethodVectors<V>&, MethodScalars*, MethodRun*) = {};
   /// Sets up for runs with this matrix; null when there is nothing to set up.
-  std::unique_ptr<PcgPlan> (*pcg_plan)(const Queue&, const Operand& A) = nullptr;
+  std::unique_ptr<RunPlan> (*plan)(const Queue&, const Operand& A) = nullptr;
 };
 
 /// Everything that a backend offers for matrices stored in M under vectors of V. One line per format.

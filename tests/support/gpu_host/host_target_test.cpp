@@ -5,6 +5,7 @@
 
 #include <cnc/error.hpp>
 
+#include <gpu/resident_schedule.hpp>
 #include <gpu/table.hpp>
 #include <target/launch.hpp>
 
@@ -23,6 +24,7 @@
 namespace gpu = cnc::gpu;
 using cnc::index_t;
 using cnc::Queue;
+using namespace cnc::methods;
 
 namespace {
 
@@ -311,6 +313,59 @@ TEST_CASE("an entry of several is the one for the waves of the queue's device") 
   queue.device = 1;
   CHECK(entry(queue, 7) == 64007);
   CHECK(gpu::EntryByWave<gpu::Waves<32>, compiled_for<32>>::call(queue, 7) == 32007);
+}
+
+// Phases of methods that there are not, by what they read and write alone.
+enum Vector { vector_a, vector_b, vector_c };
+struct WritesA : PassDefaults {
+  static constexpr VectorSet reads = set_of(vector_a, vector_c), writes = set_of(vector_a);
+};
+struct SumsAndWritesA : WritesA {
+  static constexpr ScalarList sums = list_of(0);
+};
+struct FormsA : WritesA {
+  static constexpr VectorSet operand_reads = set_of(vector_a, vector_c);
+};
+struct SumsAndWritesC : PassDefaults {
+  static constexpr VectorSet reads = set_of(vector_b), writes = set_of(vector_c);
+  static constexpr ScalarList sums = list_of(0);
+};
+template <class... Phase>
+struct Iterates {
+  using Iteration = Phases<Phase...>;
+  using Finish = void;
+};
+
+TEST_CASE("resident runs wait where their phases say so, and nowhere else") {
+  using Plain = Product<vector_a, vector_b>;
+  using WithDot = Product<vector_a, vector_b, Dot<vector_a, 1>>;
+
+  // What a product gathers is written just before: nobody may begin before all are done.
+  constexpr auto written = gpu::resident_schedule<Iterates<WritesA, WithDot, SumsAndWritesC>>();
+  CHECK(written.phase[1].meets_grid);
+  CHECK_FALSE(written.phase[2].meets_grid);
+  CHECK(written.doubled == 0);
+  CHECK(written.on_chip == set_of(vector_b, vector_c));
+
+  // It is written while others may still gather it: to a second vector, and the sum is the only barrier.
+  constexpr auto overlapping = gpu::resident_schedule<Iterates<Plain, SumsAndWritesA>>();
+  CHECK(overlapping.phase[1].turns == set_of(vector_a));
+  CHECK_FALSE(overlapping.phase[1].meets_grid);
+  CHECK(overlapping.phase[1].meets_block);
+  CHECK(overlapping.doubled == set_of(vector_a));
+  // With a sum in between, the one vector is enough.
+  constexpr auto apart = gpu::resident_schedule<Iterates<WithDot, SumsAndWritesA>>();
+  CHECK(apart.doubled == 0);
+
+  // The operand is formed on the way: no barrier, but the old one is still in use.
+  constexpr auto formed = gpu::resident_schedule<Iterates<FormsA, WithDot, SumsAndWritesC>>();
+  CHECK(formed.phase[0].postponed);
+  CHECK(formed.phase[1].forms);
+  CHECK_FALSE(formed.phase[1].meets_grid);
+  CHECK(formed.phase[1].turns == set_of(vector_a));
+  CHECK(formed.gathered == set_of(vector_a, vector_c));
+  CHECK(formed.on_chip == set_of(vector_b));
+  CHECK(formed.carried == set_of(vector_a, vector_c));
 }
 
 TEST_CASE("host target: lanes that do not meet end the process") {

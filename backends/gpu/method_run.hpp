@@ -1,13 +1,14 @@
 #pragma once
 
 #include <gpu/choose_rows.hpp>
-#include <gpu/pcg_resident.hpp>
-#include <gpu/pcg_streamed.hpp>
+#include <gpu/resident_run.hpp>
+#include <gpu/streamed_run.hpp>
 
 #include <cnc/contract/cost.hpp>
 #include <cnc/error.hpp>
 
 #include <memory>
+#include <optional>
 
 // Runs of many iterations: which form, and what it needs besides kernels.
 
@@ -18,11 +19,11 @@ template <class Operand, class V>
 struct GraphKey {
   Operand A;
   PreconditionerOperand<V> M;
-  PcgVectors<V> v;
-  const PcgScalars* scalars;
+  MethodVectors<V> v;
+  const MethodScalars* scalars;
   const double* partials;
   int block_threads;
-  bool single_reduction;
+  int method;
   bool operator==(const GraphKey&) const = default;
 };
 
@@ -32,7 +33,7 @@ struct CapturedGraph {
   std::unique_ptr<Graph> graph;
 };
 /// Solves that take turns with a few vectors x, or matrices, capture a graph for each of them once. (Kernels that
-/// read the address of x from memory need more registers, and the direction then runs with fewer blocks.)
+/// read the address of x from memory need more registers, and passes then run with fewer blocks.)
 inline constexpr std::size_t kept_graphs = 4;
 
 /// How many blocks of a kernel are resident, as the device once said: asking costs as much as a launch.
@@ -42,65 +43,88 @@ struct ResidencyAnswer {
   index_t blocks = 0;
 };
 
-/// Everything that the runs of one solver need besides the solver's own vectors. Made once, in prepare.
+/// Everything that the runs of one solver need besides the solver's own vectors, whatever their method. Made once,
+/// in prepare.
 template <class Operand, class V>
-struct RunPlan final : PcgPlan {
+struct DeviceRunPlan final : RunPlan {
   DeviceBuffer state;  ///< RunState
   DeviceBuffer slots;  ///< of the resident form's barrier
   DeviceBuffer arrived;
   index_t most_blocks;
   PinnedBuffer outcome;  ///< RunOutcome
   Marker markers[2];
+  std::optional<DeviceBuffer> seconds;  ///< of the vectors that a resident run has two of
+  index_t rows_of_seconds = -1;
   CapturedGraph<Operand, V> graphs[kept_graphs];
   std::size_t captured = 0;      ///< so far; the oldest gives way
   ResidencyAnswer residency[2];  ///< without vectors on chip, and with them
   bool refused = false;          ///< the device did not start a resident launch: not asked again
 
-  RunPlan(int device, index_t blocks)
+  DeviceRunPlan(int device, index_t rows, index_t blocks)
       : state(device, sizeof(RunState)),
-        slots(device, GridBarrier::slot_bytes(blocks)),
+        slots(device, GridBarrier<most_barrier_sums<V>>::slot_bytes(blocks)),
         arrived(device, sizeof(std::uint32_t)),
         most_blocks(blocks),
         outcome(device, sizeof(RunOutcome)),
-        markers{Marker(device), Marker(device)} {}
+        markers{Marker(device), Marker(device)} {
+    make_seconds(device, rows);
+  }
+
+  /// Room for them, unless there is enough.
+  void make_seconds(int device, index_t rows) {
+    if (most_doubled<V> == 0 || rows <= rows_of_seconds) return;
+    seconds.reset();
+    seconds.emplace(device, sizeof(V) * most_doubled<V> * std::size_t(std::max<index_t>(1, rows)));
+    rows_of_seconds = rows;
+  }
 };
 
-/// Rows for which the resident kernel is compiled: not those of any block size, whose registers do not suffice.
+/// The block size that rows are compiled for; 0: any, in one kernel.
 template <class Rows>
-inline constexpr bool has_resident_form = true;
-template <class M, class V, int values>
-inline constexpr bool has_resident_form<BsellRows<0, M, V, values>> = false;
-template <int wave, class M, class V>
-inline constexpr bool has_resident_form<BcsrRows<wave, 0, wave, false, M, V>> = false;
+inline constexpr int compiled_block = 1;
+template <int block, class M, class V, int values>
+inline constexpr int compiled_block<BsellRows<block, M, V, values>> = block;
+template <int wave, int block, int lanes, bool per_block, class M, class V>
+inline constexpr int compiled_block<BcsrRows<wave, block, lanes, per_block, M, V>> = block;
+
+/// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
+/// None for rows of any block size, whose registers do not suffice; every other size for plain CG in its two forms;
+/// scalar rows and blocks of 3 for the other methods, whose runs with further sizes are graphs.
+template <class Rows, class Method>
+inline constexpr bool has_resident_form = compiled_block<Rows> == 1 || compiled_block<Rows> == 3 ||
+                                          (compiled_block<Rows> > 0 && Method::symmetric &&
+                                           !Method::restarts);
 
 /// Iterations of one graph.
 inline constexpr index_t graph_iterations = 16;
 
 template <int wave, class Operand, class V>
-struct PcgRunner {
-  using Plan = RunPlan<Operand, V>;
+std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue, const Operand& A) {
+  const DeviceFacts& facts = device_facts(queue.device);
+  return std::make_unique<DeviceRunPlan<Operand, V>>(
+      queue.device, A.rows, facts.processors * tuning::resident_blocks_per_processor);
+}
+
+template <int wave, class Operand, class V, class Method>
+struct MethodRunner {
+  using Plan = DeviceRunPlan<Operand, V>;
 
   const Queue& queue;
   const Operand& A;
   const PreconditionerOperand<V>& M;
-  const PcgVectors<V>& v;
-  PcgScalars* scalars;
-  PcgRun& run;
+  const MethodVectors<V>& v;
+  MethodScalars* scalars;
+  MethodRun& run;
   Plan& plan;
-
-  static std::unique_ptr<PcgPlan> make_plan(const Queue& queue, const Operand&) {
-    const DeviceFacts& facts = device_facts(queue.device);
-    return std::make_unique<Plan>(queue.device,
-                                  facts.processors * tuning::resident_blocks_per_processor);
-  }
+  bool started = false;
 
   static void run_iterations(const Queue& queue, const Operand& A,
-                             const PreconditionerOperand<V>& M, const PcgVectors<V>& v,
-                             PcgScalars* scalars, PcgRun* run) {
-    std::unique_ptr<PcgPlan> own;
-    if (run->plan == nullptr) own = make_plan(queue, A);
-    PcgPlan& plan = own ? *own : *run->plan;
-    PcgRunner runner{queue, A, M, v, scalars, *run, static_cast<Plan&>(plan)};
+                             const PreconditionerOperand<V>& M, const MethodVectors<V>& v,
+                             MethodScalars* scalars, MethodRun* run) {
+    std::unique_ptr<RunPlan> own;
+    if (run->plan == nullptr) own = PlanEntries<wave, Operand, V>::plan(queue, A);
+    RunPlan& plan = own ? *own : *run->plan;
+    MethodRunner runner{queue, A, M, v, scalars, *run, static_cast<Plan&>(plan)};
     runner.go();
   }
 
@@ -108,25 +132,33 @@ struct PcgRunner {
   RunOutcome& outcome() const { return *plan.outcome.template as<RunOutcome>(); }
   RunState initial() const { return {run.rr_target, run.history, run.max_iterations}; }
 
+  StreamedRun<wave, Operand, V, Method> streamed() const {
+    return {A, M, v, scalars, plan.state.template as<RunState>(), &outcome()};
+  }
+
   void go() {
     run.launches = 0;
     run.synchronisations = 0;
-    with_rows<wave, V>(queue, A, [&](const auto& rows, int threads) {
-      if (run.form == PcgForm::resident || run.form == PcgForm::automatic) {
-        const bool forced = run.form == PcgForm::resident;
-        const auto& kept = rows.resident();
-        if (run.single_reduction ? resident<true>(kept, forced) : resident<false>(kept, forced))
-          return;
-        if (forced)
-          throw UnsupportedOperation(
-              "the resident form needs a device that runs a whole grid at one time (cooperative "
-              "launch) and a matrix of a compiled block size whose blocks the preconditioner's "
-              "blocks match");
-      }
-      enqueued(rows, chosen_threads(queue, threads));
-    });
+    const bool forced = run.form == RunForm::resident;
+    if (!(forced || run.form == RunForm::automatic) || !resident(forced)) {
+      if (forced)
+        throw UnsupportedOperation(
+            "the resident form needs a device that runs a whole grid at one time (cooperative "
+            "launch) and a matrix of a block size compiled for the method, whose blocks the "
+            "preconditioner's "
+            "blocks match");
+      enqueued();
+    }
     run.iterations = outcome().iterations;
     run.scalars = outcome().scalars;
+  }
+
+  /// Begins a recurrence where the run is to, once.
+  void start() {
+    if (!run.starts || started) return;
+    streamed().start(queue);
+    run.launches += Method::Start::size;
+    started = true;
   }
 
   void wait_for_end() {
@@ -147,32 +179,41 @@ struct PcgRunner {
   }
 
   /// Runs in one launch, unless the form does not fit, or (not forced) would not pay.
-  template <bool single_reduction, class Rows>
-  bool resident(const Rows& rows, bool forced) {
-    if constexpr (has_resident_form<Rows>) {
+  bool resident(bool forced) {
+    return with_rows<wave, V>(
+        queue, A, [&](const auto& rows, int) { return resident_with(rows.resident(), forced); });
+  }
+  template <class Rows>
+  bool resident_with(const Rows& rows, bool forced) {
+    if constexpr (has_resident_form<Rows, Method>) {
+      using Run = ResidentRun<wave, Rows, V, Method>;
       constexpr int threads = tuning::resident_threads;
-      const auto kernel = pcg_resident_kernel<threads, wave, Rows, V, single_reduction>;
+      const auto kernel = resident_kernel<threads, wave, Rows, V, Method>;
       if (!keeps_blocks_together(rows)) return false;
       if (!forced && (plan.refused || !pays())) return false;
       const index_t blocks =
           std::min({residency(plan.residency[0], kernel, threads, 0), plan.most_blocks,
                     std::max<index_t>(1, ceil_div(A.rows, tuning::least_resident_rows))});
       if (blocks < 1) return false;
-      ResidentPcg<wave, Rows, V, single_reduction> pcg{rows, A.rows, M, v, layout(rows, blocks)};
-      const std::size_t shared =
-          sizeof(V) * std::size_t(pcg.layout.rows_per_block) * std::size_t(pcg.layout.on_chip);
+      plan.make_seconds(queue.device, A.rows);
+      Run resident{rows, A.rows, M, v, {}, layout(rows, blocks, Run::chip_vectors)};
+      for (int k = 0; k < Run::seconds; ++k)
+        resident.second[k] = plan.seconds->template as<V>() + std::size_t(k) * std::size_t(A.rows);
+      const std::size_t shared = sizeof(V) * std::size_t(resident.layout.rows_per_block) *
+                                 std::size_t(resident.layout.on_chip);
       if (residency(plan.residency[1], kernel, threads, shared) < blocks) return false;
-      if constexpr (requires { pcg.rows.split; })
-        pcg.rows.split = resident_split(threads, pcg.layout.units_per_block, A);
+      if constexpr (requires { resident.rows.split; })
+        resident.rows.split = resident_split(threads, resident.layout.units_per_block, A);
       const Grid grid{blocks, threads, shared};
-      const GridBarrier barrier{plan.slots.template as<double>(),
-                                plan.arrived.template as<std::uint32_t>()};
+      const typename Run::Barrier barrier{plan.slots.template as<double>(),
+                                          plan.arrived.template as<std::uint32_t>()};
+      start();
       fill_bytes(queue, barrier.arrived, 0, sizeof(std::uint32_t));
-      plan.refused = !launch_resident("pcg_resident", queue, grid, kernel, pcg, scalars, initial(),
-                                      &outcome(), barrier);
+      plan.refused = !launch_resident("resident_run", queue, grid, kernel, resident, scalars,
+                                      initial(), &outcome(), barrier);
       if (plan.refused) return false;
       run.launches += 1;
-      run.used = PcgForm::resident;
+      run.used = RunForm::resident;
       wait_for_end();
       return true;
     } else {
@@ -218,7 +259,7 @@ struct PcgRunner {
   }
 
   template <class Rows>
-  ResidentLayout layout(const Rows& rows, index_t blocks) const {
+  ResidentLayout layout(const Rows& rows, index_t blocks, int chip_vectors) const {
     ResidentLayout layout;
     const int together =
         M.kind == PreconditionerKind::block_jacobi && rows.unit_rows() == 1 ? M.block_size : 1;
@@ -226,35 +267,27 @@ struct PcgRunner {
     layout.rows_per_block = layout.units_per_block * rows.unit_rows();
     const std::size_t each = sizeof(V) * std::size_t(std::max<index_t>(1, layout.rows_per_block));
     const std::size_t room = device_facts(queue.device).shared_bytes - tuning::static_shared_bytes;
-    layout.on_chip = static_cast<int>(
-        std::min<std::size_t>(run.single_reduction ? chip_vectors : chip_s, room / each));
+    const auto wanted = static_cast<std::size_t>(chip_vectors) + 1;  // and 1/diag
+    layout.on_chip = static_cast<int>(std::min(wanted, room / each));
     return layout;
   }
 
   // --- kernels one after the other -------------------------------------------------------------------
 
-  template <class Rows>
-  void enqueued(const Rows& rows, int threads) {
-    const StreamedPcg<wave, Rows, V> pcg{rows,
-                                         threads,
-                                         A.rows,
-                                         M,
-                                         v,
-                                         scalars,
-                                         plan.state.template as<RunState>(),
-                                         &outcome(),
-                                         run.single_reduction};
+  void enqueued() {
+    const auto phases = streamed();
+    start();
     outcome().stop = 0;  // of the last run
-    pcg.begin(queue, initial());
-    const bool stream = run.form == PcgForm::streamed;
-    const Graph* const graph = stream ? nullptr : &captured(pcg);
-    run.used = stream ? PcgForm::streamed : PcgForm::graph;
+    phases.begin(queue, initial());
+    const bool stream = run.form == RunForm::streamed;
+    const Graph* const graph = stream ? nullptr : &captured(phases);
+    run.used = stream ? RunForm::streamed : RunForm::graph;
     // One group of iterations runs while the host waits for the one before, and then looks.
     index_t groups = 0;
     for (index_t left = run.max_iterations; left > 0 && !stopped();
          left -= graph_iterations, ++groups) {
       if (stream)
-        pcg.iterate(queue, std::min(left, graph_iterations));
+        phases.iterate(queue, std::min(left, graph_iterations));
       else
         graph->replay(queue);
       plan.markers[groups % 2].record(queue);
@@ -262,27 +295,36 @@ struct PcgRunner {
         plan.markers[(groups + 1) % 2].wait();
         ++run.synchronisations;
       }
-      run.launches += std::min(left, graph_iterations) * pcg.launches_per_iteration();
+      run.launches += std::min(left, graph_iterations) * Method::Iteration::size;
     }
-    pcg.finish(queue);
+    phases.finish(queue);
     run.launches += 2;
     wait_for_end();
   }
 
   bool stopped() const { return *static_cast<volatile std::int32_t*>(&outcome().stop) != 0; }
 
-  template <class Pcg>
-  const Graph& captured(const Pcg& pcg) {
+  template <class Phases>
+  const Graph& captured(const Phases& phases) {
     const GraphKey<Operand, V> key{
-        A, M, v, scalars, queue.partials, queue.block_threads, run.single_reduction};
+        A, M, v, scalars, queue.partials, queue.block_threads, method_index<V, Method>()};
     for (const auto& captured : plan.graphs)
       if (captured.graph && captured.key == key) return *captured.graph;
     auto& oldest = plan.graphs[plan.captured++ % kept_graphs];
     oldest.graph = std::make_unique<Graph>(
-        queue, [&](const Queue& recording) { pcg.iterate(recording, graph_iterations); });
+        queue, [&](const Queue& recording) { phases.iterate(recording, graph_iterations); });
     oldest.key = key;
     return *oldest.graph;
   }
 };
+
+template <int wave, class Operand, class V, int method>
+void RunEntries<wave, Operand, V, method>::run(const Queue& queue, const Operand& A,
+                                               const PreconditionerOperand<V>& M,
+                                               const MethodVectors<V>& v, MethodScalars* scalars,
+                                               MethodRun* run) {
+  MethodRunner<wave, Operand, V, MethodAt<method, Methods<V>>>::run_iterations(queue, A, M, v,
+                                                                               scalars, run);
+}
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

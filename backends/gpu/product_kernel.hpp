@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cnc/contract/ops.hpp>
+
+#include <gpu/run_state.hpp>
+#include <gpu/spmv_kernel.hpp>
+
+// The product of a phase: with its dots, alone or in a run. It knows no method, and takes no scalar step.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// y := sum, and this thread's share of the dots: with . y, then y . y.
+template <class V, int dots>
+struct StoreProductAndDots {
+  const V* with;
+  V* y;
+  double dot[dots > 0 ? dots : 1] = {};
+  CNC_GPU_DEVICE void operator()(index_t, int, index_t row, V sum) {
+    y[row] = sum;
+    if constexpr (dots > 0) dot[0] += double(with[row]) * double(sum);
+    if constexpr (dots > 1) dot[1] += double(sum) * double(sum);
+  }
+};
+
+/// What registers are rationed by: a second sum needs some more.
+template <class Rows, int dots>
+inline constexpr int product_threads =
+    dots > 1 && Rows::summing_threads > 1024 ? 1024 : Rows::summing_threads;
+
+/// `run` may be null.
+template <int wave, int dots, class Rows, class V>
+CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
+product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, const RunState* run,
+               GridScratch scratch) {
+  if (run != nullptr && run->stop) return;
+  StoreProductAndDots<V, dots> sink{results.with, y};
+  walk_all(rows, PlainVector<V>{x}, sink);
+  if constexpr (dots > 0) {
+    if (!grid_sum<wave>(sink.dot, scratch) || thread_index() != 0) return;
+    *results.with_result = sink.dot[0];
+    if constexpr (dots > 1) *results.self_result = sink.dot[1];
+  }
+}
+
+template <int wave, int dots, class Rows, class V>
+void launch_product(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
+                    const ProductDots<V>& results, const RunState* run) {
+  const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
+  launch("product", queue, {reducing_blocks(queue, passes, threads, std::max(1, dots)), threads},
+         product_kernel<wave, dots, Rows, V>, rows, x, y, results, run, grid_scratch(queue));
+}
+
+/// Whether an iteration of some method has a product without dots.
+template <class V>
+constexpr bool has_plain_products() {
+  bool has = false;
+  Methods<V>::for_each([&]<class Method>(int) {
+    Method::Iteration::for_each([&]<class Phase>(int) {
+      if constexpr (is_product<Phase>) has = has || Phase::dots == 0;
+    });
+  });
+  return has;
+}
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

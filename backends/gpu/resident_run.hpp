@@ -1,0 +1,367 @@
+#pragma once
+
+#include <gpu/grid_barrier.hpp>
+#include <gpu/preconditioner.hpp>
+#include <gpu/resident_schedule.hpp>
+#include <gpu/run_state.hpp>
+#include <gpu/spmv_kernel.hpp>
+
+// A whole run in one launch, for any method. Each block owns a range of units of the matrix for good and keeps its
+// rows of the vectors in shared memory, as many of them as there is room for; only what other blocks gather goes
+// through memory. Where the blocks wait for each other is in gpu/resident_schedule.hpp: at the sums of the iteration,
+// and seldom more.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// How a resident launch is laid out.
+struct ResidentLayout {
+  index_t units_per_block = 0;
+  index_t rows_per_block = 0;  ///< capacity of each vector on chip
+  int on_chip = 0;  ///< the first so many of the method's vectors, then 1/diag, are there
+};
+
+/// A block's rows of a vector: on chip by their place in the block, in memory by their row.
+template <class V>
+struct OwnRows {
+  V* data;
+  bool on_chip;
+  CNC_GPU_DEVICE V& operator()(index_t place, index_t row) const {
+    return data[on_chip ? place : row];
+  }
+};
+
+/// A vector that this kernel writes, so its loads may not be those of constant memory.
+template <class V>
+struct WrittenVector {
+  const V* x;
+  CNC_GPU_DEVICE V operator()(index_t i) const { return x[i]; }
+};
+
+/// The operand of a product, formed by the statements of a pass while it is gathered: no kernel of its own, no pass
+/// over memory, no barrier.
+template <class V, class Pass, int operand>
+struct FormedVector {
+  Pass pass;
+  MethodVectors<V> v;
+  CNC_GPU_DEVICE V operator()(index_t i) const {
+    Row<V> row{};
+    for_vectors<Pass::operand_reads>([&](auto k) { row[k] = v[k][i]; });
+    pass(row);
+    return row[operand];
+  }
+};
+
+template <int wave, class Rows, class V, class Method>
+struct ResidentRun {
+  static constexpr ResidentSchedule schedule = resident_schedule<Method>();
+  static constexpr int chip_vectors = count(schedule.on_chip);
+  static constexpr int seconds = count(schedule.doubled);
+  using Barrier = GridBarrier<schedule.most_sums>;
+
+  Rows rows;
+  index_t n;
+  PreconditionerOperand<V> M;
+  MethodVectors<V> v;
+  V* second[seconds > 0 ? seconds : 1];  ///< of the vectors that there are two of
+  ResidentLayout layout;
+
+  struct Range {
+    index_t begin, end;  ///< units
+    index_t places;      ///< rows, those past the end of the matrix included
+  };
+
+  /// What a thread knows of the run. All threads of all blocks know the same.
+  struct State {
+    Range range;
+    MethodScalars s;
+    RunState run;
+    Barrier barrier;
+    V* now[seconds > 0 ? seconds : 1];
+    V* next[seconds > 0 ? seconds : 1];
+  };
+
+  CNC_GPU_DEVICE Range range() const {
+    const offset_t first = offset_t(block_index()) * layout.units_per_block;
+    const index_t units = rows.units();
+    const index_t begin = first < units ? static_cast<index_t>(first) : units;
+    const index_t end =
+        units - begin < layout.units_per_block ? units : begin + layout.units_per_block;
+    return {begin, end, (end - begin) * rows.unit_rows()};
+  }
+
+  /// Calls body(place, row) for the rows of this block, each on the same thread every time.
+  template <class Body>
+  CNC_GPU_DEVICE void for_own(const Range& range, const Body& body) const {
+    const int b = rows.unit_rows();
+    for (index_t place = thread_index(); place < range.places; place += block_threads()) {
+      const index_t row = rows.first_row(range.begin + place / b) + place % b;
+      if (row < n) body(place, row);
+    }
+  }
+
+  // --- where the vectors are --------------------------------------------------------------------------------
+
+  template <int vector>
+  static constexpr int place_on_chip = schedule.place_on_chip(vector);
+  template <int vector>
+  static constexpr int place_of_second = schedule.place_of_second(vector);
+
+  CNC_GPU_DEVICE OwnRows<V> on_chip_or(int place, V* in_memory) const {
+    const bool on_chip = place < layout.on_chip;
+    return {on_chip ? dynamic_shared<V>() + place * layout.rows_per_block : in_memory, on_chip};
+  }
+  /// The block's rows of a vector as they are.
+  template <int vector>
+  CNC_GPU_DEVICE OwnRows<V> own(const State& t) const {
+    if constexpr (contains(schedule.doubled, vector))
+      return {t.now[place_of_second<vector>], false};
+    else if constexpr (contains(schedule.on_chip, vector))
+      return on_chip_or(place_on_chip<vector>, v[vector]);
+    else
+      return {v[vector], false};
+  }
+  /// The same where a phase writes them that changes over to the other one of `turns`.
+  template <int vector, VectorSet turns>
+  CNC_GPU_DEVICE OwnRows<V> own_after(const State& t) const {
+    if constexpr (contains(turns, vector))
+      return {t.next[place_of_second<vector>], false};
+    else
+      return own<vector>(t);
+  }
+  CNC_GPU_DEVICE OwnRows<V> own_inverse() const {
+    return on_chip_or(chip_vectors, const_cast<V*>(M.inverse));
+  }
+  template <VectorSet turns>
+  CNC_GPU_DEVICE void take_turns(State& t) const {
+    for_vectors<turns>([&](auto k) {
+      constexpr int place = place_of_second<k>;
+      V* const old = t.now[place];
+      t.now[place] = t.next[place];
+      t.next[place] = old;
+    });
+  }
+
+  CNC_GPU_DEVICE void load(const State& t) const {
+    for_own(t.range, [&](index_t place, index_t row) {
+      for_vectors<(schedule.on_chip & schedule.carried)>([&](auto k) {
+        const OwnRows<V> rows_of = own<k>(t);
+        if (rows_of.on_chip) rows_of(place, row) = v[k][row];
+      });
+      const OwnRows<V> inverse = own_inverse();
+      if (inverse.on_chip && M.kind == PreconditionerKind::jacobi)
+        inverse(place, row) = M.inverse[row];
+    });
+    block_barrier();
+  }
+
+  /// Vectors that a later run goes on from return to their places.
+  CNC_GPU_DEVICE void store(const State& t) const {
+    block_barrier();
+    for_own(t.range, [&](index_t place, index_t row) {
+      for_vectors<(schedule.on_chip & schedule.carried & schedule.changed)>([&](auto k) {
+        const OwnRows<V> rows_of = own<k>(t);
+        if (rows_of.on_chip) v[k][row] = rows_of(place, row);
+      });
+      for_vectors<(schedule.doubled & schedule.carried)>([&](auto k) {
+        const V* const latest = t.now[place_of_second<k>];
+        if (latest != v[k]) v[k][row] = latest[row];
+      });
+    });
+  }
+
+  // --- phases -----------------------------------------------------------------------------------------------
+
+  /// The scalar step of a pass; false if the run is over. The same decision on every thread.
+  template <class Pass>
+  CNC_GPU_DEVICE bool begin(State& t, MethodScalars& begun) const {
+    begun = begin_pass<Pass>(t.s);
+    t.s.breakdown = begun.breakdown;
+    return begun.breakdown == Breakdown::none;
+  }
+
+  template <class Pass, VectorSet turns>
+  CNC_GPU_DEVICE bool pass_phase(State& t) const {
+    MethodScalars begun;
+    if (!begin<Pass>(t, begun)) return false;
+    const Pass pass(begun);
+    SumsOf<Pass> add;
+    constexpr bool preconditions = Pass::M.active();
+    constexpr int from = Pass::M.from, to = Pass::M.to;
+    const bool whole_blocks = preconditions && M.kind == PreconditionerKind::block_jacobi;
+    const auto finish_row = [&](Row<V>& values, index_t place, index_t row, V z) {
+      if constexpr (preconditions) own_after<to, turns>(t)(place, row) = values[to] = z;
+      pass.sums_of(values, add);
+    };
+    for_own(t.range, [&](index_t place, index_t row) {
+      Row<V> values{};
+      for_vectors<loaded_by<Pass>>([&](auto k) { values[k] = own<k>(t)(place, row); });
+      pass(values);
+      for_vectors<Pass::writes>([&](auto k) { own_after<k, turns>(t)(place, row) = values[k]; });
+      if (whole_blocks) return;
+      V z = 0;
+      if constexpr (preconditions)
+        z = M.kind == PreconditionerKind::jacobi ? own_inverse()(place, row) * values[from]
+                                                 : values[from];
+      finish_row(values, place, row, z);
+    });
+    if constexpr (preconditions)
+      if (whole_blocks) {
+        block_barrier();
+        const OwnRows<V> r = own_after<from, turns>(t);
+        for_own(t.range, [&](index_t place, index_t row) {
+          // Neighbours of a block of the preconditioner are neighbours on chip and in memory alike.
+          const V z = preconditioned(M, n, row, [&](index_t j) { return r(place + (j - row), j); });
+          Row<V> values{};
+          for_vectors<(Pass::summed & ~set_of(to))>(
+              [&](auto k) { values[k] = own_after<k, turns>(t)(place, row); });
+          finish_row(values, place, row, z);
+        });
+        if constexpr (Pass::sums.count == 0) block_barrier();  // neighbours may still be read
+      }
+    if constexpr (Pass::sums.count > 0) t.barrier.template sum<wave>(add.sums);
+    if constexpr (stores_scalars<Pass>) {
+      end_pass<Pass>(begun, add.sums);
+      t.s = begun;
+    }
+    take_turns<turns>(t);
+    return true;
+  }
+
+  /// Takes the results of a product for this block's rows; does the postponed pass for them first.
+  template <class Pass, class Product, VectorSet turns>
+  struct Sink {
+    const ResidentRun& it;
+    const State& t;
+    const Pass& pass;
+    int unit_rows;
+    double dots[Product::dots > 0 ? Product::dots : 1] = {};
+
+    CNC_GPU_DEVICE void operator()(index_t unit, int r, index_t row, V sum) {
+      const index_t place = (unit - t.range.begin) * unit_rows + r;
+      Row<V> values{};
+      constexpr bool passes = !std::is_void_v<typename Pass::Is>;
+      if constexpr (passes) {
+        using Is = typename Pass::Is;
+        for_vectors<Is::reads>([&](auto k) { values[k] = it.template own<k>(t)(place, row); });
+        pass.pass(values);
+        for_vectors<Is::writes>(
+            [&](auto k) { it.template own_after<k, turns>(t)(place, row) = values[k]; });
+      }
+      it.template own_after<Product::to, turns>(t)(place, row) = sum;
+      if constexpr (Product::dots > 0) {
+        constexpr int with = Product::with[0];
+        V other = sum;
+        if constexpr (with != Product::to) {
+          if constexpr (contains(Pass::changes, with))
+            other = values[with];
+          else
+            other = it.template own<with>(t)(place, row);
+        }
+        dots[0] += double(other) * double(sum);
+      }
+      if constexpr (Product::dots > 1) dots[1] += double(sum) * double(sum);
+    }
+  };
+
+  /// A pass that a product does on the way, or none.
+  struct NoPass {
+    using Is = void;
+    static constexpr VectorSet changes = 0;
+  };
+  template <class P>
+  struct PostponedPass {
+    using Is = P;
+    static constexpr VectorSet changes = P::writes;
+    P pass;
+  };
+
+  template <class Pass, class Product, VectorSet turns, class X>
+  CNC_GPU_DEVICE void product_phase(State& t, const Pass& pass, const X& x) const {
+    Sink<Pass, Product, turns> sink{*this, t, pass, rows.unit_rows()};
+    const Range& range = t.range;
+    const index_t per_pass = rows.units_per_pass(block_threads());
+    const index_t passes = ceil_div(range.end - range.begin, per_pass);
+    // Every other time backwards: what was read last is still in the cache.
+    const bool backwards = t.run.iterations % 2 == 1;
+    for (index_t k = 0; k < passes; ++k) {
+      const index_t unit = range.begin + (backwards ? passes - 1 - k : k) * per_pass;
+      rows.walk(unit, range.end - unit < per_pass ? range.end : unit + per_pass, x, sink);
+    }
+    if constexpr (Product::dots > 0) {
+      t.barrier.template sum<wave>(sink.dots);
+      t.s[Product::scalar[0]] = sink.dots[0];
+      if constexpr (Product::dots > 1) t.s[Product::scalar[1]] = sink.dots[1];
+    }
+    take_turns<turns>(t);
+  }
+
+  /// Phase k of an iteration; false if the run is over.
+  template <int k, class... Phase>
+  CNC_GPU_DEVICE bool phase(State& t) const {
+    constexpr ResidentPhase how = schedule.phase[k];
+    using This = std::tuple_element_t<k, std::tuple<Phase...>>;
+    if constexpr (how.postponed) return true;
+    if constexpr (how.meets_grid) t.barrier.meet();
+    if constexpr (how.meets_block) block_barrier();
+    if constexpr (how.forms) {
+      using Before = std::tuple_element_t<k - 1, std::tuple<Phase...>>;
+      MethodScalars begun;
+      if (!begin<Before>(t, begun)) return false;
+      const PostponedPass<Before> pass{Before(begun)};
+      MethodVectors<V> gathered;
+      for_vectors<how.gathers>([&](auto j) { gathered.at[j] = own<j>(t).data; });
+      product_phase<PostponedPass<Before>, This, how.turns>(
+          t, pass, FormedVector<V, Before, This::of>{pass.pass, gathered});
+      return true;
+    } else if constexpr (how.product) {
+      product_phase<NoPass, This, how.turns>(t, NoPass(), WrittenVector<V>{own<This::of>(t).data});
+      return true;
+    } else if constexpr (!how.postponed) {
+      return pass_phase<This, how.turns>(t);
+    }
+  }
+  template <class... Phase, int... k>
+  CNC_GPU_DEVICE bool all_phases(State& t, Phases<Phase...>,
+                                 std::integer_sequence<int, k...>) const {
+    return (phase<k, Phase...>(t) && ...);
+  }
+
+  CNC_GPU_DEVICE void iterate(MethodScalars* scalars, const RunState& run, RunOutcome* outcome,
+                              const Barrier& barrier) const {
+    using Iteration = typename Method::Iteration;
+    State t{range(), {}, run, barrier, {}, {}};
+    copy_scalars(*scalars, t.s);
+    // The others would be in registers all the way for nothing.
+    for (int k = Method::scalars; k < max_method_scalars; ++k) t.s[k] = 0;
+    for_vectors<schedule.doubled>([&](auto k) {
+      t.now[place_of_second<k>] = v[k];
+      t.next[place_of_second<k>] = second[place_of_second<k>];
+    });
+    load(t);
+    while (!run_is_over(t.run, t.s)) {
+      if (!all_phases(t, Iteration(), std::make_integer_sequence<int, Iteration::size>())) break;
+      if (t.run.history != nullptr && block_index() == 0 && thread_index() == 0)
+        t.run.history[t.run.iterations] = t.s.rr();
+      ++t.run.iterations;
+    }
+    // Nobody may still be about to read the scalars when they change.
+    if (t.barrier.barriers == barrier.barriers) t.barrier.meet();
+    if constexpr (!std::is_void_v<typename Method::Finish>)
+      pass_phase<typename Method::Finish, 0>(t);
+    store(t);
+    if (block_index() == 0 && thread_index() == 0) {
+      copy_scalars(t.s, *scalars);
+      copy_scalars(t.s, outcome->scalars);
+      outcome->iterations = t.run.iterations;
+    }
+  }
+};
+
+template <int threads, int wave, class Rows, class V, class Method>
+CNC_GPU_KERNEL(threads)
+resident_kernel(ResidentRun<wave, Rows, V, Method> it, MethodScalars* scalars, RunState run,
+                RunOutcome* outcome, typename ResidentRun<wave, Rows, V, Method>::Barrier barrier) {
+  it.iterate(scalars, run, outcome, barrier);
+}
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

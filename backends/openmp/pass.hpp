@@ -1,0 +1,168 @@
+#pragma once
+
+#include <openmp/precondition.hpp>
+
+// A pass over rows, of any method (cnc/contract/phases.hpp).
+
+namespace cnc::openmp::CNC_ISA {
+
+template <VectorSet set, class V, int k = 0>
+CNC_INLINE void load_row(Row<V>& row, const MethodVectors<V>& v, index_t i) {
+  if constexpr (contains(set, k)) row[k] = v[k][i];
+  if constexpr (k + 1 < max_method_vectors) load_row<set, V, k + 1>(row, v, i);
+}
+template <VectorSet set, class V, int k = 0>
+CNC_INLINE void store_row(const Row<V>& row, const MethodVectors<V>& v, index_t i) {
+  if constexpr (contains(set, k)) v[k][i] = row[k];
+  if constexpr (k + 1 < max_method_vectors) store_row<set, V, k + 1>(row, v, i);
+}
+
+/// What a row of a pass does about M^-1.
+enum class InRow {
+  nothing,  ///< it is not for rows: preconditioned vectors lie in memory
+  copy,     ///< M is the identity
+  scale,    ///< M is diagonal
+};
+
+/// Rows [begin, end): statements, M^-1 as far as it is of one row, sums. With `again` a preconditioned vector that
+/// passes alone read is worked out again where it is, instead of being stored and read.
+template <class Pass, InRow in_row, bool again, bool with_sums, class V>
+CNC_INLINE void rows_of_pass(const Pass& pass_given, const V* inverse_given,
+                             const MethodVectors<V>& vectors_given, index_t begin, index_t end,
+                             double* sums) {
+  // Copies of our own, which no store to a vector can change.
+  const Pass pass = pass_given;
+  const MethodVectors<V> v = vectors_given;
+  const V* __restrict inverse = inverse_given;
+  constexpr bool local = in_row != InRow::nothing;
+  constexpr bool works_out_again = local && again && Pass::again.active();
+  constexpr VectorSet loads =
+      works_out_again ? (Pass::reads & ~set_of(Pass::again.to)) | set_of(Pass::again.from)
+                      : Pass::reads;
+  constexpr bool applies = local && Pass::M.active();
+  constexpr VectorSet stores =
+      Pass::writes | (applies && !(again && Pass::M.passes_only) ? set_of(Pass::M.to) : 0);
+  const auto preconditioned = [inverse](V value, index_t i) {
+    return in_row == InRow::scale ? inverse[i] * value : value;
+  };
+  double sum0 = 0, sum1 = 0, sum2 = 0;
+#pragma omp simd reduction(+ : sum0, sum1, sum2)
+  for (index_t i = begin; i < end; ++i) {
+    Row<V> row;
+    load_row<loads>(row, v, i);
+    if constexpr (works_out_again) row[Pass::again.to] = preconditioned(row[Pass::again.from], i);
+    pass(row);
+    if constexpr (applies) row[Pass::M.to] = preconditioned(row[Pass::M.from], i);
+    if constexpr (with_sums) {
+      RowTerms terms;
+      pass.sums_of(row, terms);
+      sum0 += terms.at[0];
+      sum1 += terms.at[1];
+      sum2 += terms.at[2];
+    }
+    store_row<stores>(row, v, i);
+  }
+  if constexpr (with_sums) sums[0] = sum0, sums[1] = sum1, sums[2] = sum2;
+}
+
+/// The sums alone, of vectors in memory.
+template <class Pass, class V>
+CNC_INLINE void sums_of_pass(const Pass& pass_given, const MethodVectors<V>& vectors_given,
+                             index_t begin, index_t end, double* sums) {
+  if constexpr (Pass::sums.count > 0) {
+    const Pass pass = pass_given;
+    const MethodVectors<V> v = vectors_given;
+    double sum0 = 0, sum1 = 0, sum2 = 0;
+#pragma omp simd reduction(+ : sum0, sum1, sum2)
+    for (index_t i = begin; i < end; ++i) {
+      Row<V> row;
+      load_row<Pass::summed>(row, v, i);
+      RowTerms terms;
+      pass.sums_of(row, terms);
+      sum0 += terms.at[0];
+      sum1 += terms.at[1];
+      sum2 += terms.at[2];
+    }
+    sums[0] = sum0, sums[1] = sum1, sums[2] = sum2;
+  }
+}
+
+/// Rows [begin, end) of a pass, which start at a multiple of the preconditioner's block size.
+template <class Pass, bool again, class V>
+CNC_INLINE void pass_range(const Pass& pass, const PreconditionerOperand<V>& M,
+                           const MethodVectors<V>& v, PassPart part, index_t begin, index_t end,
+                           double* sums) {
+  constexpr bool has_sums = Pass::sums.count > 0;
+  constexpr bool uses_M = Pass::M.active() || (again && Pass::again.active());
+  if (part == PassPart::before) {
+    rows_of_pass<Pass, InRow::nothing, again, false>(pass, M.inverse, v, begin, end, sums);
+  } else if (part == PassPart::after) {
+    sums_of_pass(pass, v, begin, end, sums);
+  } else if constexpr (!uses_M) {
+    rows_of_pass<Pass, InRow::nothing, again, has_sums>(pass, M.inverse, v, begin, end, sums);
+  } else if (M.kind == PreconditionerKind::none) {
+    rows_of_pass<Pass, InRow::copy, again, has_sums>(pass, M.inverse, v, begin, end, sums);
+  } else if (M.kind == PreconditionerKind::jacobi) {
+    rows_of_pass<Pass, InRow::scale, again, has_sums>(pass, M.inverse, v, begin, end, sums);
+  } else {
+    // The rows stay in cache between the loops.
+    rows_of_pass<Pass, InRow::nothing, again, false>(pass, M.inverse, v, begin, end, sums);
+    if constexpr (Pass::M.active())
+      precondition_range(M, static_cast<const V*>(v[Pass::M.from]), v[Pass::M.to], begin, end);
+    sums_of_pass(pass, v, begin, end, sums);
+  }
+}
+
+/// Where the sums of a pass go: `slots[k * groups + g]` is the k-th of group g.
+struct GroupSums {
+  double* slots;
+  index_t groups;
+  CNC_INLINE void store(index_t group, const double* sums, int count) const {
+    for (int k = 0; k < count; ++k) slots[static_cast<offset_t>(k) * groups + group] = sums[k];
+  }
+  CNC_INLINE void total(double* sums, int count) const {
+    for (int k = 0; k < count; ++k)
+      sums[k] = sum_partials(slots + static_cast<offset_t>(k) * groups, groups);
+  }
+};
+
+/// Rows [begin, end) in groups of `unit`, each with its sums.
+template <bool again, class Pass, class V>
+CNC_INLINE void pass_groups(const Pass& pass, const PreconditionerOperand<V>& M,
+                            const MethodVectors<V>& v, PassPart part, index_t unit, index_t begin,
+                            index_t end, const GroupSums& groups) {
+  for (index_t i = begin; i < end; i += unit) {
+    double sums[3] = {};
+    pass_range<Pass, again>(pass, M, v, part, i, end - i < unit ? end : i + unit, sums);
+    groups.store(i / unit, sums, Pass::sums.count);
+  }
+}
+
+/// The entries of the operation table.
+template <class V>
+struct PassesOf {
+  template <class Method, class Pass>
+  struct Entry {
+    static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
+                    const MethodVectors<V>& v, MethodScalars* scalars, PassPart part) {
+      MethodScalars s = begin_pass<Pass>(*scalars);
+      if (s.breakdown != Breakdown::none) {
+        scalars->breakdown = s.breakdown;
+        return;
+      }
+      const Pass pass(s);
+      const index_t unit = group_of(M);
+      const GroupSums groups{queue.partials, ceil_div(n, unit)};
+      for_shares(queue, n, unit, [=](index_t begin, index_t end) {
+        pass_groups<false>(pass, M, v, part, unit, begin, end, groups);
+      });
+      if (!stores_scalars<Pass> || part == PassPart::before) return;
+      double sums[3] = {};
+      groups.total(sums, Pass::sums.count);
+      end_pass<Pass>(s, sums);
+      *scalars = s;
+    }
+  };
+};
+
+}  // namespace cnc::openmp::CNC_ISA

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <reference/run.hpp>
+
+namespace cnc::reference {
+
+/// Preconditioned conjugate gradients.
+///
+/// Method   Hestenes & Stiefel, Methods of conjugate gradients for solving linear systems, 1952.
+template <class Operand, class V>
+void cg(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
+        const MethodVectors<V>& v, MethodScalars* scalars, MethodRun* run) {
+  using C = Cg<V>;
+  const index_t n = A.rows;
+  V *const x = v[C::x], *const r = v[C::r], *const z = v[C::z], *const p = v[C::p],
+           *const q = v[C::q];
+  MethodScalars& s = *scalars;
+
+  if (run->starts) {
+    s = {};
+    precondition(queue, n, M, r, z);
+    s[C::rz] = inner_product(n, r, z);
+    s[C::rr] = inner_product(n, r, r);
+  }
+  run->iterations = 0;
+  while (goes_on(s, *run)) {
+    const double beta = s.first ? 0.0 : s[C::rz] / s[C::rz_previous];
+    renew_direction(n, s.first, beta, z, p);
+    product(queue, A, p, q);
+    s[C::pq] = inner_product(n, p, q);
+
+    s.breakdown = check_positive(s[C::rz], s[C::pq]);
+    if (s.breakdown != Breakdown::none) break;
+    // Not kept in the scalars: x takes its step at once and lacks nothing when a later run goes on.
+    const double alpha = s[C::rz] / s[C::pq];
+    add_scaled(n, alpha, p, x);
+    add_scaled(n, -alpha, q, r);
+
+    s[C::rz_previous] = s[C::rz];
+    precondition(queue, n, M, r, z);
+    s[C::rz] = inner_product(n, r, z);
+    s[C::rr] = inner_product(n, r, r);
+    iteration_done(s, *run);
+  }
+  run->scalars = s;
+}
+
+}  // namespace cnc::reference

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cnc/contract/methods/cg.hpp>
+#include <cnc/contract/methods/cg_single_reduction.hpp>
+
+namespace cnc {
+
+/// The Krylov methods, in the order of Methods.
+enum class Method {
+  pcg,                   ///< classic preconditioned CG (Hestenes & Stiefel 1952)
+  pcg_single_reduction,  ///< Chronopoulos & Gear 1989: one reduction point per iteration
+};
+
+namespace methods {
+
+template <class... Method>
+struct MethodList {
+  static constexpr int size = sizeof...(Method);
+  /// Calls f.template operator()<Method>(index) for each of them.
+  template <class F>
+  static constexpr void for_each(F&& f) {
+    int k = 0;
+    (f.template operator()<Method>(k++), ...);
+  }
+};
+
+/// The list of methods: the only one.
+template <class V>
+using Methods = MethodList<Cg<V>, CgSingleReduction<V>>;
+
+}  // namespace methods
+
+/// How many methods there are.
+inline constexpr int method_count = methods::Methods<double>::size;
+
+/// A phase as those see it who only order its execution.
+struct PhaseFacts {
+  bool is_product = false;       ///< else a pass
+  int of = 0;                    ///< product: of this vector
+  int to = 0;                    ///< product: into this one
+  int with = -1;                 ///< product: the vector of its dot, -1: none
+  int with_scalar = -1;          ///< product: where this dot goes
+  int self_scalar = -1;          ///< product: where its dot with itself goes, -1: none
+  methods::Precondition M = {};  ///< pass: what it preconditions
+  bool stores = false;           ///< pass: whether it stores scalars
+};
+
+/// What there is to know of a method without naming it.
+struct MethodFacts {
+  const char* name = "";   ///< as programs and reports write it
+  const char* title = "";  ///< for people
+  bool symmetric = false;  ///< whether the matrix must be
+  int vectors = 0;         ///< those of its enumeration, x among them
+  int x = 0;               ///< the iterate
+  int r = 0;               ///< its residual
+  int rz = -1;            ///< the scalar r . M^-1 r, which an indefinite M makes negative; -1: none
+  bool restarts = false;  ///< whether a new start may cure a breakdown, of rounding or by chance
+  int scratch = 0;        ///< a vector that is free between iterations
+  int products = 0;       ///< with the matrix, in an iteration
+  double passes = 0;      ///< vectors read or written in an iteration besides products, with Jacobi
+  double flops_per_row = 0;               ///< of an iteration besides products
+  PhaseFacts start[max_phases] = {};      ///< the phases before the first iteration
+  PhaseFacts iteration[max_phases] = {};  ///< those of an iteration
+  int start_phases = 0;                   ///< how many there are
+  int iteration_phases = 0;               ///< how many there are
+};
+
+namespace methods {
+template <class Phase>
+constexpr PhaseFacts facts_of_phase() {
+  PhaseFacts facts;
+  facts.is_product = is_product<Phase>;
+  if constexpr (is_product<Phase>) {
+    facts.of = Phase::of;
+    facts.to = Phase::to;
+    if (Phase::dots > 0) facts.with = Phase::with[0], facts.with_scalar = Phase::scalar[0];
+    if (Phase::dots > 1) facts.self_scalar = Phase::scalar[1];
+  } else {
+    facts.M = Phase::M;
+    facts.stores = stores_scalars<Phase>;
+  }
+  return facts;
+}
+
+template <class Method>
+constexpr MethodFacts facts_of() {
+  MethodFacts facts = {.name = Method::name,
+                       .title = Method::title,
+                       .symmetric = Method::symmetric,
+                       .vectors = Method::vectors,
+                       .x = Method::x,
+                       .r = Method::r,
+                       .rz = Method::definite,
+                       .restarts = Method::restarts,
+                       .scratch = Method::scratch,
+                       .flops_per_row = Method::flops_per_row};
+  facts.start_phases = Method::Start::size;
+  facts.iteration_phases = Method::Iteration::size;
+  Method::Start::for_each([&]<class Phase>(int k) { facts.start[k] = facts_of_phase<Phase>(); });
+  Method::Iteration::for_each([&]<class Phase>(int k) {
+    facts.iteration[k] = facts_of_phase<Phase>();
+    if constexpr (is_product<Phase>)
+      ++facts.products;
+    else
+      facts.passes += count(Phase::reads) + count(Phase::writes) + (Phase::M.active() ? 2 : 0);
+  });
+  return facts;
+}
+constexpr auto all_facts() {
+  struct All {
+    MethodFacts of[method_count];
+  } all;
+  Methods<double>::for_each([&]<class Method>(int k) { all.of[k] = facts_of<Method>(); });
+  return all;
+}
+inline constexpr auto facts_of_methods = all_facts();
+}  // namespace methods
+
+/// The facts of one of them.
+constexpr const MethodFacts& method_facts(Method method) {
+  return methods::facts_of_methods.of[static_cast<int>(method)];
+}
+
+}  // namespace cnc

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cnc/contract/phases.hpp>
+
+namespace cnc::methods {
+
+/// Conjugate gradients with all inner products of an iteration at one point: s = A p is kept by a recurrence, and p.Ap
+/// follows from z.Az.
+///
+/// Method   Chronopoulos & Gear, s-step iterative methods for symmetric linear systems, 1989, algorithm 2.2; Dehnavi,
+///          Fernandez & Giannacopoulos, Enhancing the performance of conjugate gradient solvers on GPUs, 2011,
+///          section III.
+template <class V>
+struct CgSingleReduction {
+  static constexpr const char* name = "pcg-single-reduction";
+  static constexpr const char* title = "conjugate gradients of Chronopoulos and Gear";
+  static constexpr bool symmetric = true;
+  enum Vector { r, q, p, x, s, z, vectors };
+  enum Scalar { rr, rz, rz_previous, zq, alpha, beta, scalars };
+  static constexpr int definite = rz;  ///< negative: M is not positive definite
+  static constexpr bool restarts = false;
+  static constexpr int scratch = q;
+  static constexpr int flops_per_row = 15;
+
+  /// z := M^-1 r, with its sums.
+  struct Begin : PassDefaults {
+    static constexpr bool starts = true;
+    static constexpr VectorSet reads = set_of(r), summed = set_of(r, z);
+    static constexpr Precondition M = {r, z};
+    static constexpr ScalarList sums = list_of(rz, rr);
+    explicit constexpr Begin(const MethodScalars&) {}
+    template <class Row>
+    constexpr void operator()(Row&) const {}
+    template <class Row, class Add>
+    constexpr void sums_of(const Row& v, Add& add) const {
+      add(0, v[r], v[z]);
+      add(1, v[r], v[r]);
+    }
+  };
+
+  /// p := z + beta p; s := q + beta s; x += alpha p; r -= alpha s; z := M^-1 r, with its sums.
+  struct Update : Begin {
+    static constexpr bool starts = false;
+    static constexpr VectorSet reads = set_of(z, q, p, s, x, r), writes = set_of(p, s, x, r);
+    static constexpr Breakdown step(MethodScalars& c) {
+      const double b = c.first ? 0.0 : c[rz] / c[rz_previous];
+      const double curvature = c.first ? c[zq] : c[zq] - b * c[rz] / c[alpha];
+      const Breakdown breakdown = check_positive(c[rz], curvature);
+      if (breakdown != Breakdown::none) return breakdown;
+      c[beta] = b;
+      c[alpha] = c[rz] / curvature;
+      c[rz_previous] = c[rz];
+      return breakdown;
+    }
+    static constexpr void after(MethodScalars& c) { c.first = 0; }
+    bool is_first;
+    V a, b;
+    explicit constexpr Update(const MethodScalars& c)
+        : Begin(c),
+          is_first(c.first != 0),
+          a(static_cast<V>(c[alpha])),
+          b(static_cast<V>(c[beta])) {}
+    template <class Row>
+    constexpr void operator()(Row& v) const {
+      if (is_first) {
+        v[p] = v[z];
+        v[s] = v[q];
+      } else {
+        v[p] = v[z] + b * v[p];
+        v[s] = v[q] + b * v[s];
+      }
+      v[x] = v[x] + a * v[p];
+      v[r] = v[r] - a * v[s];
+    }
+  };
+
+  using Start = Phases<Begin>;
+  using Iteration = Phases<Product<z, q, Dot<z, zq>>, Update>;
+  using Finish = void;
+};
+
+}  // namespace cnc::methods

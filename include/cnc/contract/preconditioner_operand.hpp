@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cnc/contract/types.hpp>
+
+namespace cnc {
+
+/// Built-in preconditioners z = M^-1 r that are local to a row or a block of rows: passes apply them on the way.
+enum class PreconditionerKind { none, jacobi, block_jacobi };
+
+/// `inverse` holds 1/diag(A) (jacobi, [n]) or the inverted diagonal blocks, row-major
+/// (block_jacobi, [ceil(n/b) b^2]; a partial last block is padded with the identity).
+template <class V>
+struct PreconditionerOperand {
+  PreconditionerKind kind = PreconditionerKind::none;  ///< which of them
+  int block_size = 1;
+  const V* inverse = nullptr;  ///< null for none
+  bool operator==(const PreconditionerOperand&) const = default;
+};
+
+}  // namespace cnc

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cnc/contract/methods.hpp>
+
+#include <memory>
+
+namespace cnc {
+
+/// How a device backend does a run of many iterations. Host backends have one way and ignore it.
+enum class RunForm {
+  automatic,  ///< whatever is fastest for this size and matrix
+  streamed,   ///< kernels enqueued one after the other, scalars and the stop test on the device
+  graph,      ///< the same kernels, replayed as a graph of many iterations
+  resident,  ///< one persistent launch, vectors on chip, a barrier across the grid for each reduction
+};
+
+/// What a backend sets up once for the runs of one solver, so that a run allocates nothing: captured
+/// graphs, barrier slots, pinned memory. Opaque; a plan made for other operands adapts by itself.
+struct RunPlan {
+  virtual ~RunPlan() = default;
+};
+
+/// Limits, log and outcome of a run of many iterations inside one backend call.
+struct MethodRun {
+  RunForm form = RunForm::automatic;  ///< the form asked for
+  bool starts = false;                ///< first begins a recurrence from r
+  index_t max_iterations = 0;         ///< iterations to do at most
+  double rr_target = 0;               ///< stop once r . r <= rr_target
+  /// [max_iterations] r . r after each iteration, in memory that host and backend both reach; may be null
+  double* history = nullptr;
+  RunPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
+  /// Device backends: enqueues more behind the run, called once before the host waits for its end; may be null.
+  void (*behind)(void* context) = nullptr;
+  void* behind_context = nullptr;  ///< its argument
+
+  index_t iterations = 0;             ///< out: iterations done
+  MethodScalars scalars;              ///< out: the scalars after the last one, on the host
+  RunForm used = RunForm::automatic;  ///< out: the form taken (automatic: the host's only one)
+  offset_t launches = 1;              ///< out: kernels launched, those inside a graph included
+  offset_t synchronisations = 0;      ///< out: times the host waited
+};
+
+}  // namespace cnc
