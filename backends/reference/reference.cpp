@@ -1,6 +1,7 @@
 #include <reference/reference.hpp>
 
 #include <reference/bcsr_spmv.hpp>
+#include <reference/bicgstab.hpp>
 #include <reference/blas1.hpp>
 #include <reference/bsell_spmv.hpp>
 #include <reference/cg.hpp>
@@ -36,6 +37,7 @@ constexpr MatrixOps<Operand, V> format_table() {
   const auto run = [&](Method method) -> auto& { return table.run[static_cast<int>(method)]; };
   run(Method::pcg) = reference::cg<Operand, V>;
   run(Method::pcg_single_reduction) = reference::cg_single_reduction<Operand, V>;
+  run(Method::bicgstab) = reference::bicgstab<Operand, V>;
   return table;
 }
 

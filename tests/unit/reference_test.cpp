@@ -319,6 +319,35 @@ TEST_CASE("a reference run with a single reduction gives hand-computed values") 
   CHECK(v.scalars.rr() == 0);
 }
 
+// A = [  1 1 ]  b = (2, 0), x = 0: rho = 4, y = (2, 0), Ay = (2, -2), alpha = 1, r = (0, 2), Az = (2, 2), omega = 4 / 8;
+//     [ -1 1 ]  x = (2, 1), r = (-1, 1), rho = -2; beta = -2/4 * 1/(1/2) = -1, p = (-2, 0), Ay = (-2, 2), alpha = 1/2:
+//               r = 0 after half a step, so omega = 0 and x = (1, 1).
+constexpr index_t rotation_offsets[] = {0, 2, 4};
+constexpr index_t rotation_columns[] = {0, 1, 0, 1};
+constexpr double rotation_values[] = {1, 1, -1, 1};
+constexpr BcsrOperand<double> rotation = {
+    2, 2, 1, rotation_offsets, rotation_columns, rotation_values};
+
+TEST_CASE("a reference run of bicgstab gives hand-computed values") {
+  using C = Bicgstab<double>;
+  Solve v(Method::bicgstab, {2, 0});
+  CHECK(v.iterate(rotation, true, 1) == 1);
+  CHECK(v.scalars[C::alpha] == 1);
+  CHECK(v.scalars[C::omega] == 0.5);
+  CHECK(v[C::Ay] == Values<double>{2, -2});
+  CHECK(v[C::Az] == Values<double>{2, 2});
+  CHECK(v.x() == Values<double>{2, 1});
+  CHECK(v.r() == Values<double>{-1, 1});
+  CHECK(v.scalars.rr() == 2);
+
+  CHECK(v.iterate(rotation, false, 1) == 1);
+  CHECK(v[C::p] == Values<double>{-2, 0});
+  CHECK(v.scalars[C::alpha] == 0.5);
+  CHECK(v.scalars[C::omega] == 0);
+  CHECK(v.x() == Values<double>{1, 1});
+  CHECK(v.scalars.rr() == 0);
+}
+
 // A = diag(1, 3), b = (3, 3), x = 0 without a preconditioner: rr = 18, q = (3, 9), pq = 36, alpha = 1/2,
 // x = (3/2, 3/2), r = (3/2, -3/2), rr = 9/2; beta = 1/4, p = (9/4, -3/4), pq = 27/4, alpha = 2/3, x = (3, 1), r = 0.
 constexpr index_t diagonal_offsets[] = {0, 1, 2};

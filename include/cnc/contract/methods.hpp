@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cnc/contract/methods/bicgstab.hpp>
 #include <cnc/contract/methods/cg.hpp>
 #include <cnc/contract/methods/cg_single_reduction.hpp>
 
@@ -9,6 +10,7 @@ namespace cnc {
 enum class Method {
   pcg,                   ///< classic preconditioned CG (Hestenes & Stiefel 1952)
   pcg_single_reduction,  ///< Chronopoulos & Gear 1989: one reduction point per iteration
+  bicgstab,              ///< van der Vorst 1992: for matrices that are not symmetric
 };
 
 namespace methods {
@@ -26,7 +28,7 @@ struct MethodList {
 
 /// The list of methods: the only one.
 template <class V>
-using Methods = MethodList<Cg<V>, CgSingleReduction<V>>;
+using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>>;
 
 }  // namespace methods
 
