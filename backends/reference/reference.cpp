@@ -5,6 +5,7 @@
 #include <reference/blas1.hpp>
 #include <reference/bsell_spmv.hpp>
 #include <reference/cg.hpp>
+#include <reference/cg_pipelined.hpp>
 #include <reference/cg_single_reduction.hpp>
 #include <reference/dia_spmv.hpp>
 #include <reference/precondition.hpp>
@@ -38,6 +39,7 @@ constexpr MatrixOps<Operand, V> format_table() {
   run(Method::pcg) = reference::cg<Operand, V>;
   run(Method::pcg_single_reduction) = reference::cg_single_reduction<Operand, V>;
   run(Method::bicgstab) = reference::bicgstab<Operand, V>;
+  run(Method::pcg_pipelined) = reference::cg_pipelined<Operand, V>;
   return table;
 }
 

@@ -319,6 +319,32 @@ TEST_CASE("a reference run with a single reduction gives hand-computed values") 
   CHECK(v.scalars.rr() == 0);
 }
 
+// The same iterations: u = (1/2, 0, 1/2), w = (1, -1, 1), m = (1/2, -1/2, 1/2), n = (3/2, -2, 3/2); then u = (0, 1/2, 0),
+// w = (-1/2, 1, -1/2), m = (-1/4, 1/2, -1/4), n = (-1, 3/2, -1).
+TEST_CASE("a reference run of pipelined pcg gives hand-computed values") {
+  using C = CgPipelined<double>;
+  Solve v(Method::pcg_pipelined, {1, 0, 1});
+  CHECK(v.iterate(second_difference, true, 1, 0, half) == 1);
+  CHECK(v[C::n] == Values<double>{1.5, -2, 1.5});
+  CHECK(v.scalars[C::alpha] == 1);
+  CHECK(v.x() == Values<double>{0.5, 0, 0.5});
+  CHECK(v.r() == Values<double>{0, 1, 0});
+  CHECK(v[C::u] == Values<double>{0, 0.5, 0});
+  CHECK(v[C::w] == Values<double>{-0.5, 1, -0.5});
+  CHECK(v.scalars[C::gamma] == 0.5);
+  CHECK(v.scalars[C::delta] == 0.5);
+  CHECK(v.scalars.rr() == 1);
+
+  CHECK(v.iterate(second_difference, false, 1, 0, half) == 1);
+  CHECK(v[C::n] == Values<double>{-1, 1.5, -1});
+  CHECK(v.scalars[C::alpha] == 2);
+  CHECK(v[C::z] == Values<double>{-0.25, 0.5, -0.25});
+  CHECK(v[C::q] == Values<double>{0, 0.25, 0});
+  CHECK(v[C::p] == Values<double>{0.25, 0.5, 0.25});
+  CHECK(v.x() == Values<double>{1, 1, 1});
+  CHECK(v.scalars.rr() == 0);
+}
+
 // A = [  1 1 ]  b = (2, 0), x = 0: rho = 4, y = (2, 0), Ay = (2, -2), alpha = 1, r = (0, 2), Az = (2, 2), omega = 4 / 8;
 //     [ -1 1 ]  x = (2, 1), r = (-1, 1), rho = -2; beta = -2/4 * 1/(1/2) = -1, p = (-2, 0), Ay = (-2, 2), alpha = 1/2:
 //               r = 0 after half a step, so omega = 0 and x = (1, 1).

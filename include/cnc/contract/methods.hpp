@@ -2,6 +2,7 @@
 
 #include <cnc/contract/methods/bicgstab.hpp>
 #include <cnc/contract/methods/cg.hpp>
+#include <cnc/contract/methods/cg_pipelined.hpp>
 #include <cnc/contract/methods/cg_single_reduction.hpp>
 
 namespace cnc {
@@ -11,6 +12,7 @@ enum class Method {
   pcg,                   ///< classic preconditioned CG (Hestenes & Stiefel 1952)
   pcg_single_reduction,  ///< Chronopoulos & Gear 1989: one reduction point per iteration
   bicgstab,              ///< van der Vorst 1992: for matrices that are not symmetric
+  pcg_pipelined,         ///< Ghysels & Vanroose 2014: the reduction is under way during the product
 };
 
 namespace methods {
@@ -28,7 +30,7 @@ struct MethodList {
 
 /// The list of methods: the only one.
 template <class V>
-using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>>;
+using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>>;
 
 }  // namespace methods
 
