@@ -112,8 +112,10 @@ struct StoreScalars {
       scalars->breakdown = s.breakdown;
       return;
     }
-    end_pass<Pass>(s, sums);
-    *scalars = s;
+    if constexpr (stores_scalars<Pass>) {
+      end_pass<Pass>(s, sums);
+      *scalars = s;
+    }
   }
   template <int N>
   KOKKOS_FUNCTION void operator()(const Sum<double, N>& total) const {
@@ -154,7 +156,8 @@ void run_over_units(const Queue& queue, index_t n, const Units& units,
   if (part != PassPart::after)
     for_each_part<Exec>("cnc::pass", queue, entry_team<Exec>, count, per_part, body);
   if constexpr (N == 0 && stores_without_sums<Pass>) {
-    if (part != PassPart::before)
+    // A breakdown belongs to the statements; scalars are stored at the end.
+    if (part != (Pass::stores ? PassPart::before : PassPart::after))
       for_one_team<Exec>("cnc::scalars", queue, StoreScalarsKernel<Exec, Pass>{{scalars}});
   }
 }

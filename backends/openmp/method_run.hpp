@@ -98,14 +98,14 @@ struct RunPart {
 template <class Method, class V>
 void run_method(const Queue& queue, const SharedProduct<V>& A, const PreconditionerOperand<V>& M,
                 const MethodVectors<V>& v, MethodScalars* scalars, MethodRun* run) {
-  MethodScalars result = *scalars;
-  index_t done = 0;
+  MethodScalars result = *scalars, ended;
+  index_t done = 0, done_at_end = 0;
   const auto goes_on = [run](const MethodScalars& s, index_t iteration) {
     return iteration < run->max_iterations && !(s.rr() <= run->rr_target) &&
            s.breakdown == Breakdown::none;
   };
   // Once, unless the team dissolves on the way: a thread alone then goes on from the same scalars.
-  while (goes_on(result, done))
+  while (goes_on(result, done)) {
     run_team(A.threads, Shares::equal, [&](Team& team) {
       const index_t unit = group_of(M);
       const Range units = A.share(A.matrix, team.part(), team.parts());
@@ -127,11 +127,14 @@ void run_method(const Queue& queue, const SharedProduct<V>& A, const Preconditio
           Finish::after(part.s);
         }
       }
-      if (first_thread) {  // the others have read them, two waits ago at least
-        result = part.s;
-        done = part.iteration;
+      if (first_thread) {
+        ended = part.s;
+        done_at_end = part.iteration;
       }
     });
+    result = ended;
+    done = done_at_end;
+  }
   run->iterations = done;
   *scalars = run->scalars = result;
 }

@@ -147,7 +147,7 @@ enum class SolveStatus {
   stopped,                ///< the callback said stop
   stagnated,              ///< the true residual no longer falls although the recurrence says so
   diverged,               ///< the residual grew past the divergence limit
-  breakdown,              ///< a division by zero: zero diagonal, singular block, zero curvature
+  breakdown,              ///< a division by zero: zero diagonal, singular block, an inner product
   not_positive_definite,  ///< p.Ap < 0 or r.M^-1 r < 0
   not_finite,             ///< NaN or Inf in the matrix, the right-hand side or the iteration
 };
@@ -265,7 +265,7 @@ class Solver {
 
   const SolveOptions& options() const;  ///< those of the next solve
   /// Limits and tolerances may change between solves; format, storage, reordering and preconditioner
-  /// take effect at the next prepare.
+  /// take effect at the next prepare; another method asks for one.
   void set_options(SolveOptions options);
   /// Why the layout was chosen (one sentence each), after prepare.
   const std::vector<std::string>& advice() const;

@@ -69,8 +69,10 @@ class Engine {
           execute(method_.iteration, method_.iteration_phases, passes().iteration);
           see();
         });
-        if (const PassEntry<V> finish = passes().finish)
+        if (const PassEntry<V> finish = passes().finish) {
           finish(queue(), system_.rows, {}, vectors(), work_.scalars.data(), PassPart::whole);
+          ++tally_.backend_calls;
+        }
         return;
       case Level::plain_operations:
         PlainCg<V, Exec> plain(system_, work_, x_, tally_);

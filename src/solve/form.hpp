@@ -41,6 +41,11 @@ Form choose_form(const System<V, Exec>& system, Method method, SolveForm asked) 
         to_string(asked) + "' of " + method_facts(method).name +
         " for this matrix and preconditioner; 'automatic' takes the best there is");
   };
+  if (asked == SolveForm::automatic && !system.runs(method) && !system.has_phases(method) &&
+      !has_plain_form(method))
+    throw UnsupportedOperation(std::string("SolveOptions: backend '") + system.ctx->backend().name +
+                               "' does not offer " + method_facts(method).name +
+                               " with this matrix or operator and preconditioner");
   const auto planned = [&](RunForm run) {
     return on_offer(system.runs(method) && system.plans(), {Level::run, run, method});
   };
@@ -56,7 +61,7 @@ Form choose_form(const System<V, Exec>& system, Method method, SolveForm asked) 
   }
   if (system.runs(method)) return {Level::run, RunForm::automatic, method};
   if (system.has_phases(method)) return {Level::fused_steps, {}, method};
-  return on_offer(has_plain_form(method), plain);
+  return plain;
 }
 
 }  // namespace cnc::detail

@@ -74,7 +74,7 @@ class Stepper {
     if constexpr (Pass::M.active()) {
       entry(queue_, n, {}, v_, scalars_, PassPart::before);
       vectors_.precondition(queue_, n, M_, v_[Pass::M.from], v_[Pass::M.to]);
-      entry(queue_, n, {}, v_, scalars_, PassPart::after);
+      if constexpr (stores_scalars<Pass>) entry(queue_, n, {}, v_, scalars_, PassPart::after);
     } else {
       entry(queue_, n, {}, v_, scalars_, PassPart::whole);
     }

@@ -5,6 +5,8 @@
 #include <cnc/contract/methods/cg_pipelined.hpp>
 #include <cnc/contract/methods/cg_single_reduction.hpp>
 
+#include <type_traits>
+
 namespace cnc {
 
 /// The Krylov methods, in the order of Methods.
@@ -80,6 +82,7 @@ constexpr PhaseFacts facts_of_phase() {
     if (Phase::dots > 0) facts.with = Phase::with[0], facts.with_scalar = Phase::scalar[0];
     if (Phase::dots > 1) facts.self_scalar = Phase::scalar[1];
   } else {
+    static_assert(!Phase::M.active() || contains(Phase::reads | Phase::writes, Phase::M.from));
     facts.M = Phase::M;
     facts.stores = stores_scalars<Phase>;
   }
@@ -103,11 +106,18 @@ constexpr MethodFacts facts_of() {
   Method::Start::for_each([&]<class Phase>(int k) { facts.start[k] = facts_of_phase<Phase>(); });
   Method::Iteration::for_each([&]<class Phase>(int k) {
     facts.iteration[k] = facts_of_phase<Phase>();
-    if constexpr (is_product<Phase>)
+    if constexpr (is_product<Phase>) {
       ++facts.products;
-    else
+      // A dot with a vector that the product itself does not touch.
+      facts.passes += Phase::dots > 0 && Phase::with[0] != Phase::of && Phase::with[0] != Phase::to;
+    } else
       facts.passes += count(Phase::reads) + count(Phase::writes) + (Phase::M.active() ? 2 : 0);
   });
+  using Last = typename Method::Iteration::Last;
+  static_assert(!is_product<Last> && stores_scalars<Last>,
+                "an iteration ends with a pass that leaves sums");
+  if constexpr (!std::is_void_v<typename Method::Finish>)
+    static_assert(Method::Finish::sums.count == 0);
   return facts;
 }
 constexpr auto all_facts() {

@@ -19,8 +19,8 @@ namespace cnc {
 /// What of a pass is to be done.
 enum class PassPart {
   whole,   ///< all of it, with the preconditioner given
-  before,  ///< its statements: the caller then applies a preconditioner of its own
-  after,   ///< its sums, and the scalars, with the step worked out again
+  before,  ///< its statements, or its breakdown: the caller then applies a preconditioner of its own
+  after,  ///< its sums, and the scalars, with the step worked out again; not for passes that store none
 };
 
 /// A pass over n rows. Preconditioned vectors are stored and read: only a run may work them out again instead. Sets `breakdown` instead and leaves all vectors as they are when its scalar step says so.

@@ -3,6 +3,7 @@
 #include <cnc/contract/types.hpp>
 
 #include <cstdint>
+#include <tuple>
 
 // The words in which a Krylov method is written (methods/): vectors, scalars, and the phases of an iteration. A phase
 // is a pass over the rows or a product with the matrix. Backends execute phases; they know no method by name.
@@ -171,6 +172,7 @@ template <class... Phase>
 struct Phases {
   static constexpr int size = sizeof...(Phase);
   static_assert(size <= max_phases);
+  using Last = std::tuple_element_t<size - 1, std::tuple<Phase...>>;
   /// Calls f.template operator()<Phase, index>() for each of them.
   template <class F>
   static constexpr void for_each(F&& f) {
