@@ -287,6 +287,7 @@ void check_precision(const Backend& backend, Findings& findings) {
     int block_size;
   };
   using Kind = PreconditionerKind;
+  unsigned turn = 0;
   for (int method = 0; method < method_count; ++method)
     for (const Case& c :
          {Case{33, Kind::none, 1}, Case{65, Kind::jacobi, 1}, Case{37, Kind::block_jacobi, 2},
@@ -296,6 +297,8 @@ void check_precision(const Backend& backend, Findings& findings) {
       // Emulated devices make several blocks of a hundred rows already, and every launch takes its time.
       if (is_emulated(backend) && (c.n > 100 || ((sizeof(M) == 4 || is_sanitized) && c.n != 64)))
         continue;
+      // One of four, which is another case for the next method.
+      if (is_sanitized && !is_emulated(backend) && turn++ % 4 != 0) continue;
       RunCheck<M, V>(backend, findings, static_cast<Method>(method), c.n, c.kind, c.block_size)
           .run();
     }
