@@ -1,5 +1,6 @@
 # The sources that instantiate the entries of gpu/entries.hpp, for each of the waves: many small ones, which compile
-# side by side. Passes know no format and products no method; only runs are one source for each of both.
+# side by side. Passes know no format and products no method; only runs are compiled for each of both. CNC_KERNELS says
+# which resident kernels there are (gpu/method_run.hpp).
 #
 #   cnc_gpu_entries(RESULT EXTENSION WAVE...)
 function(cnc_gpu_entries result extension)
@@ -10,6 +11,10 @@ function(cnc_gpu_entries result extension)
   file(GLOB methods CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/cnc/contract/methods/*.hpp")
   list(LENGTH methods method_count)
   math(EXPR last_method "${method_count} - 1")
+  set(kernel_set "")
+  if(CNC_KERNELS STREQUAL "small")
+    set(kernel_set "#define CNC_SMALL_KERNEL_SET")
+  endif()
   macro(cnc_gpu_add_entries template name)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}_${wave}.${extension}")
     configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${template}.in" "${source}" @ONLY)
@@ -23,9 +28,11 @@ function(cnc_gpu_entries result extension)
     foreach(operand BcsrOperand BsellOperand DiaOperand)
       foreach(stored vector IN ZIP_LISTS stored_types vector_types)
         cnc_gpu_add_entries(matrix_entries ${operand}_${stored}_${vector})
+        set(runs "")
         foreach(method RANGE ${last_method})
-          cnc_gpu_add_entries(run_entries ${operand}_${stored}_${vector}_run${method})
+          string(APPEND runs "template struct RunEntries<${wave}, ${operand}<${stored}>, ${vector}, ${method}>;\n")
         endforeach()
+        cnc_gpu_add_entries(run_entries ${operand}_${stored}_${vector}_runs)
       endforeach()
     endforeach()
   endforeach()

@@ -89,11 +89,16 @@ inline constexpr int compiled_block<BcsrRows<wave, block, lanes, per_block, M, V
 
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
 /// None for rows of any block size, whose registers do not suffice; every other size for plain CG in its two forms;
-/// scalar rows and blocks of 3 for the other methods, whose runs with further sizes are graphs.
+/// scalar rows and blocks of 3 for the other methods, whose runs with further sizes are graphs. The small set is that for all methods.
+#ifdef CNC_SMALL_KERNEL_SET
+inline constexpr bool all_kernels = false;
+#else
+inline constexpr bool all_kernels = true;
+#endif
 template <class Rows, class Method>
 inline constexpr bool has_resident_form = compiled_block<Rows> == 1 || compiled_block<Rows> == 3 ||
-                                          (compiled_block<Rows> > 0 && Method::symmetric &&
-                                           !Method::restarts);
+                                          (all_kernels && compiled_block<Rows> > 0 &&
+                                           Method::symmetric && !Method::restarts);
 
 /// Iterations of one graph.
 inline constexpr index_t graph_iterations = 16;
