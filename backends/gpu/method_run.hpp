@@ -89,7 +89,8 @@ inline constexpr int compiled_block<BcsrRows<wave, block, lanes, per_block, M, V
 
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
 /// None for rows of any block size, whose registers do not suffice; every other size for plain CG in its two forms;
-/// scalar rows and blocks of 3 for the other methods, whose runs with further sizes are graphs. The small set is that for all methods.
+/// scalar rows and blocks of 3 for the other methods, whose runs with further sizes are graphs. The small set is that
+/// for all methods.
 #ifdef CNC_SMALL_KERNEL_SET
 inline constexpr bool all_kernels = false;
 #else

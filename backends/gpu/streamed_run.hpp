@@ -54,14 +54,8 @@ struct StreamedRun {
   template <class Phase>
   void launch(const Queue& queue, const PassName& name, const RunLink& run) const {
     if constexpr (is_product<Phase>) {
-      ProductDots<V> dots;
-      if constexpr (Phase::dots > 0) {
-        dots.with = v[Phase::with[0]];
-        dots.with_result = scalars->value + Phase::scalar[0];
-      }
-      if constexpr (Phase::dots > 1) dots.self_result = scalars->value + Phase::scalar[1];
-      MatrixEntries<wave, Operand, V>::product(queue, A, v[Phase::of], v[Phase::to], dots,
-                                               run.state);
+      MatrixEntries<wave, Operand, V>::product(queue, A, v[Phase::of], v[Phase::to],
+                                               dots_of<Phase>(v, scalars), run.state);
     } else {
       Passes::launch(queue, name, A.rows, M, v, scalars, PassPart::whole, run);
     }

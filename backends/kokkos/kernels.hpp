@@ -1,7 +1,8 @@
 #pragma once
 
-#include <cnc/contract/methods.hpp>
 #include "kokkos/kokkos.hpp"
+
+#include <cnc/contract/methods.hpp>
 
 #include <Kokkos_Core.hpp>
 

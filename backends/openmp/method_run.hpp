@@ -146,10 +146,7 @@ CNC_INLINE void run_phases(Phases<Phase...>, const Queue& queue, const Operand& 
                            MethodScalars* scalars) {
   const auto one = [&]<class P>(std::type_identity<P>) {
     if constexpr (is_product<P>) {
-      ProductDots<V> dots;
-      if constexpr (P::dots > 0) dots = {v[P::with[0]], &(*scalars)[P::scalar[0]], nullptr};
-      if constexpr (P::dots > 1) dots.self_result = &(*scalars)[P::scalar[1]];
-      spmv_dot(queue, A, static_cast<const V*>(v[P::of]), v[P::to], dots);
+      spmv_dot(queue, A, static_cast<const V*>(v[P::of]), v[P::to], dots_of<P>(v, scalars));
     } else {
       PassesOf<V>::template Entry<void, P>::run(queue, A.rows, M, v, scalars, PassPart::whole);
     }

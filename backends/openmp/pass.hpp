@@ -65,26 +65,21 @@ CNC_INLINE void rows_of_pass(const Pass& pass_given, const V* inverse_given,
   if constexpr (with_sums) sums[0] = sum0, sums[1] = sum1, sums[2] = sum2;
 }
 
-/// The sums alone, of vectors in memory.
+/// A pass as what is left of it when its statements are done: its sums, of vectors in memory.
+template <class Pass>
+struct SumsAlone : Pass {
+  static constexpr VectorSet reads = Pass::summed, writes = 0;
+  static constexpr Precondition M = {}, again = {};
+  explicit constexpr SumsAlone(const Pass& pass) : Pass(pass) {}
+  template <class Row>
+  constexpr void operator()(Row&) const {}
+};
 template <class Pass, class V>
-CNC_INLINE void sums_of_pass(const Pass& pass_given, const MethodVectors<V>& vectors_given,
-                             index_t begin, index_t end, double* sums) {
-  if constexpr (Pass::sums.count > 0) {
-    const Pass pass = pass_given;
-    const MethodVectors<V> v = vectors_given;
-    double sum0 = 0, sum1 = 0, sum2 = 0;
-#pragma omp simd reduction(+ : sum0, sum1, sum2)
-    for (index_t i = begin; i < end; ++i) {
-      Row<V> row;
-      load_row<Pass::summed>(row, v, i);
-      RowTerms terms;
-      pass.sums_of(row, terms);
-      sum0 += terms.at[0];
-      sum1 += terms.at[1];
-      sum2 += terms.at[2];
-    }
-    sums[0] = sum0, sums[1] = sum1, sums[2] = sum2;
-  }
+CNC_INLINE void sums_of_pass(const Pass& pass, const MethodVectors<V>& v, index_t begin,
+                             index_t end, double* sums) {
+  if constexpr (Pass::sums.count > 0)
+    rows_of_pass<SumsAlone<Pass>, InRow::nothing, false, true>(
+        SumsAlone<Pass>(pass), static_cast<const V*>(nullptr), v, begin, end, sums);
 }
 
 /// Rows [begin, end) of a pass, which start at a multiple of the preconditioner's block size.

@@ -23,6 +23,17 @@ void put(const std::string& path, const std::string& text) {
   write_file_atomically(path, [&](std::ostream& out) { out << text; });
 }
 
+/// How a process of its own, which ran the body and exits with what it returns, ended.
+template <class Body>
+int status_of_child(const Body& body) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) ::_exit(body());
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return status;
+}
+
 }  // namespace
 
 TEST_CASE("a file appears with its whole text and nothing beside it") {
@@ -63,17 +74,13 @@ TEST_CASE("a program that is killed while writing leaves the old file alone") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("a.txt");
   put(path, "old");
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
+  const int status = status_of_child([&] {
     write_file_atomically(path, [](std::ostream& out) {
       out << "half" << std::flush;
       std::raise(SIGKILL);
     });
-    ::_exit(0);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
+    return 0;
+  });
   CHECK(WIFSIGNALED(status));
   CHECK(read_text(path) == "old");
   for (const auto& entry : std::filesystem::directory_iterator(directory.file(""))) {
@@ -152,9 +159,7 @@ TEST_CASE("where the disk is full the old file stays and nothing is left behind"
   const TemporaryDirectory directory;
   const std::string path = directory.file("a.txt");
   put(path, "old");
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
+  const int status = status_of_child([&] {
     // A limit on the size of files stands for the end of a disk.
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{1 << 20, 1 << 20};
@@ -163,10 +168,8 @@ TEST_CASE("where the disk is full the old file stays and nothing is left behind"
     const auto refused = [&](const std::string& name) {
       return message_of([&] { put(name, large); }) == name + ": cannot write: File too large";
     };
-    ::_exit(refused(path) && refused(directory.file("new.txt")) ? 0 : 1);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
+    return refused(path) && refused(directory.file("new.txt")) ? 0 : 1;
+  });
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
   CHECK(read_text(path) == "old");

@@ -6,6 +6,8 @@
 #include <cnc/formats.hpp>
 #include <cnc/solver.hpp>
 
+#include <solve/system.hpp>
+
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -63,13 +65,16 @@ inline const std::vector<Method> every_method = [] {
 /// Those whose breakdowns say something of the matrix, and which reach what rounding allows.
 inline constexpr Method cg_methods[] = {Method::pcg, Method::pcg_single_reduction};
 
+/// Whether a backend has the passes of a method.
+inline bool has_passes(const Backend& backend, Method method) {
+  return backend.vector_f64.methods[static_cast<int>(method)]
+             .iteration[method_facts(method).iteration_phases - 1] != nullptr;
+}
+
 /// Whether a backend executes a method with an operator or preconditioner that is not its own: phase by phase, or in
 /// plain operations. The oracle has whole runs alone.
 inline bool takes_parts_of_others(const Backend& backend, Method method) {
-  const MethodFacts& facts = method_facts(method);
-  if (method == Method::pcg || method == Method::pcg_single_reduction) return true;
-  return backend.vector_f64.methods[static_cast<int>(method)]
-             .iteration[facts.iteration_phases - 1] != nullptr;
+  return detail::has_plain_form(method) || has_passes(backend, method);
 }
 
 inline constexpr SolveForm every_form[] = {SolveForm::automatic,   SolveForm::plain_operations,

@@ -14,7 +14,7 @@ void for_each_form(const Body& body) {
   for (const std::string& name : host_backends())
     for (const Method method : every_method)
       for (const auto form : {SolveForm::automatic, SolveForm::plain_operations}) {
-        if (form == SolveForm::plain_operations && method_facts(method).restarts) continue;
+        if (form == SolveForm::plain_operations && !detail::has_plain_form(method)) continue;
         for (const auto reordering : {Reordering::none, Reordering::rcm}) {
           INFO(name << " " << to_string(method) << " " << cnc::to_string(form) << " rcm "
                     << int(reordering));

@@ -41,9 +41,9 @@ PreconditionerFunction<V, Space> diagonal_scaling(const CsrMatrix<V>& A) {
 }
 
 /// The best form there is: not every backend fuses steps or runs many iterations.
-bool form_fits(const SolveReport& report, const Backend& backend, bool custom) {
-  const bool has_passes = backend.vector_f64.methods[0].finish != nullptr;
-  if (!has_passes && (custom || backend.yardstick)) return report.form == "plain operations";
+bool form_fits(const SolveReport& report, const Backend& backend, Method method, bool custom) {
+  if (!has_passes(backend, method) && (custom || backend.yardstick))
+    return report.form == "plain operations";
   if (custom) return report.form == "fused steps";
   if (backend.variant && report.form == "plain operations") return true;  // products only
   const bool on_device =
@@ -117,7 +117,7 @@ void solve_all(const Backend& backend, const KnownProblem<V>& P,
         const Vector<V> found = copy_to<HostSpace>(x);
         findings.compare(fault(report, options, P, found), [&] { return name; });
         findings.compare(unless(report.backend == backend.name, "backend"), [&] { return name; });
-        findings.compare(unless(form_fits(report, backend, preconditioning.custom), "form"),
+        findings.compare(unless(form_fits(report, backend, method, preconditioning.custom), "form"),
                          [&] { return name + " " + report.form; });
       }
 }

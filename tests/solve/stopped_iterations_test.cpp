@@ -204,9 +204,8 @@ CNC_SOLVER_TEST("the solver stopped at each iteration has the reference's iterat
   const auto system =
       system_on<double>(oracle, P.A, FormatSpec{"csr", 1}, PreconditionerKind::none, 1);
   // Without a matrix or with a preconditioner of the caller's, phases are executed one by one where there are some.
-  const bool has_phases = ctx.backend().vector_f64.methods[0].finish != nullptr;
-  const char* const form = has_phases ? "fused steps" : "plain operations";
-  for (const Method method : every_method)
+  for (const Method method : every_method) {
+    const char* const form = has_passes(ctx.backend(), method) ? "fused steps" : "plain operations";
     for (index_t k = 1; k <= last_stop; ++k) {
       if (!takes_parts_of_others(ctx.backend(), method)) break;
       INFO(to_string(method) << " stopped at " << k);
@@ -236,4 +235,5 @@ CNC_SOLVER_TEST("the solver stopped at each iteration has the reference's iterat
         CHECK(agrees(built_in.rr_history[i], std::sqrt(expected.rr_history[i]),
                      tolerance * norm2(P.b)));
     }
+  }
 }

@@ -60,6 +60,18 @@ struct ProductDots {
   double* self_result = nullptr;  ///< y . y; null: not wanted
 };
 
+/// Those of a product of a method.
+template <class Product, class V>
+constexpr ProductDots<V> dots_of(const MethodVectors<V>& v, MethodScalars* scalars) {
+  ProductDots<V> dots;
+  if constexpr (Product::dots > 0) {
+    dots.with = v[Product::with[0]];
+    dots.with_result = scalars->value + Product::scalar[0];
+  }
+  if constexpr (Product::dots > 1) dots.self_result = scalars->value + Product::scalar[1];
+  return dots;
+}
+
 /// Operations on vectors of V.
 template <class V>
 struct VectorOps {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cnc/contract/phases.hpp>
+#include <cnc/contract/methods/cg_single_reduction.hpp>
 
 namespace cnc::methods {
 
@@ -56,14 +56,7 @@ struct CgPipelined {
     static constexpr VectorSet reads = set_of(n, m, w, u, z, q, s, p, x, r);
     static constexpr VectorSet writes = set_of(z, q, s, p, x, r, u, w);
     static constexpr Breakdown step(MethodScalars& c) {
-      const double b = c.first ? 0.0 : c[gamma] / c[gamma_previous];
-      const double curvature = c.first ? c[delta] : c[delta] - b * c[gamma] / c[alpha];
-      const Breakdown breakdown = check_positive(c[gamma], curvature);
-      if (breakdown != Breakdown::none) return breakdown;
-      c[beta] = b;
-      c[alpha] = c[gamma] / curvature;
-      c[gamma_previous] = c[gamma];
-      return breakdown;
+      return single_reduction_step<gamma, gamma_previous, delta, alpha, beta>(c);
     }
     static constexpr void after(MethodScalars& c) { c.first = 0; }
     bool is_first;

@@ -4,6 +4,20 @@
 
 namespace cnc::methods {
 
+/// The scalar step of conjugate gradients with one reduction: alpha and beta from gamma = r . M^-1 r and
+/// delta = M^-1 r . A M^-1 r, the curvature of the new direction by recurrence.
+template <int gamma, int gamma_previous, int delta, int alpha, int beta>
+constexpr Breakdown single_reduction_step(MethodScalars& c) {
+  const double b = c.first ? 0.0 : c[gamma] / c[gamma_previous];
+  const double curvature = c.first ? c[delta] : c[delta] - b * c[gamma] / c[alpha];
+  const Breakdown breakdown = check_positive(c[gamma], curvature);
+  if (breakdown != Breakdown::none) return breakdown;
+  c[beta] = b;
+  c[alpha] = c[gamma] / curvature;
+  c[gamma_previous] = c[gamma];
+  return breakdown;
+}
+
 /// Conjugate gradients with all inner products of an iteration at one point: s = A p is kept by a recurrence, and p.Ap
 /// follows from z.Az.
 ///
@@ -43,14 +57,7 @@ struct CgSingleReduction {
     static constexpr bool starts = false;
     static constexpr VectorSet reads = set_of(z, q, p, s, x, r), writes = set_of(p, s, x, r);
     static constexpr Breakdown step(MethodScalars& c) {
-      const double b = c.first ? 0.0 : c[rz] / c[rz_previous];
-      const double curvature = c.first ? c[zq] : c[zq] - b * c[rz] / c[alpha];
-      const Breakdown breakdown = check_positive(c[rz], curvature);
-      if (breakdown != Breakdown::none) return breakdown;
-      c[beta] = b;
-      c[alpha] = c[rz] / curvature;
-      c[rz_previous] = c[rz];
-      return breakdown;
+      return single_reduction_step<rz, rz_previous, zq, alpha, beta>(c);
     }
     static constexpr void after(MethodScalars& c) { c.first = 0; }
     bool is_first;
