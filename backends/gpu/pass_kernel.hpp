@@ -45,13 +45,11 @@ CNC_GPU_DEVICE void give_up_pass(Breakdown breakdown, MethodScalars* scalars, co
   if (run.place == RunPlace::finish) tell_outcome(run, *scalars);
 }
 
-/// The last block's last act: scalars, log, and whether the run goes on. The step is worked out again, which is
-/// cheaper than to keep its scalars in registers all the way.
+/// The last block's last act: scalars, log, and whether the run goes on.
 template <class Pass>
-CNC_GPU_DEVICE void finish_pass(const double* sums, MethodScalars* scalars, const RunLink& run) {
-  MethodScalars s;
-  copy_scalars(*scalars, s);
-  s = begin_pass<Pass>(s);
+CNC_GPU_DEVICE void finish_pass(const KeptScalars& begun, const double* sums,
+                                MethodScalars* scalars, const RunLink& run) {
+  MethodScalars s = begun.get();
   end_pass<Pass>(s, sums);
   copy_scalars(s, *scalars);
   if (run.place == RunPlace::last) {
@@ -79,6 +77,8 @@ pass_kernel(index_t n, PreconditionerOperand<V> M, MethodVectors<V> v, MethodSca
     if (block_index() == 0 && thread_index() == 0) give_up_pass(begun.breakdown, scalars, run);
     return;
   }
+  CNC_GPU_SHARED KeptScalars kept;
+  if (Work::stores_scalars && thread_index() == 0) kept.set(begun);
   const Pass pass(begun);
   SumsOf<Pass> add;
   const auto load = [&](Row<V>& row, index_t i) {
@@ -142,7 +142,7 @@ pass_kernel(index_t n, PreconditionerOperand<V> M, MethodVectors<V> v, MethodSca
       last = grid_sum<wave>(add.sums, scratch);
     else
       last = last_block(scratch.ticket);
-    if (last && thread_index() == 0) finish_pass<Pass>(add.sums, scalars, run);
+    if (last && thread_index() == 0) finish_pass<Pass>(kept, add.sums, scalars, run);
   } else if (run.place == RunPlace::finish && block_index() == 0 && thread_index() == 0) {
     tell_outcome(run, *scalars);
   }

@@ -247,7 +247,6 @@ struct ResidentRun {
         for_vectors<Is::writes>(
             [&](auto k) { it.template own_after<k, turns>(t)(place, row) = values[k]; });
       }
-      it.template own_after<Product::to, turns>(t)(place, row) = sum;
       if constexpr (Product::dots > 0) {
         constexpr int with = Product::with[0];
         V other = sum;
@@ -259,6 +258,7 @@ struct ResidentRun {
         }
         dots[0] += double(other) * double(sum);
       }
+      it.template own_after<Product::to, turns>(t)(place, row) = sum;
       if constexpr (Product::dots > 1) dots[1] += double(sum) * double(sum);
     }
   };

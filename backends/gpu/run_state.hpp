@@ -33,6 +33,25 @@ CNC_GPU_DEVICE void copy_scalars(const MethodScalars& from, MethodScalars& to) {
   to.first = from.first;
 }
 
+/// Scalars without a breakdown, in shared memory: for one thread that needs them again at the end, when registers are
+/// too dear to hold them all the way.
+struct KeptScalars {
+  double value[max_method_scalars];
+  std::int32_t first;
+  CNC_GPU_DEVICE void set(const MethodScalars& s) {
+    CNC_GPU_UNROLL
+    for (int k = 0; k < max_method_scalars; ++k) value[k] = s.value[k];
+    first = s.first;
+  }
+  CNC_GPU_DEVICE MethodScalars get() const {
+    MethodScalars s;
+    CNC_GPU_UNROLL
+    for (int k = 0; k < max_method_scalars; ++k) s.value[k] = value[k];
+    s.first = first;
+    return s;
+  }
+};
+
 /// Whether a run is over. A residual that is no number goes on: the next scalar step names it.
 CNC_GPU_DEVICE bool run_is_over(const RunState& run, const MethodScalars& s) {
   return s.breakdown != Breakdown::none || run.iterations >= run.max_iterations ||

@@ -38,6 +38,7 @@ void cg_pipelined(const Queue& queue, const Operand& A, const PreconditionerOper
     s.breakdown = check_positive(s[C::gamma], curvature);
     if (s.breakdown != Breakdown::none) break;
     s[C::beta] = beta;
+    s[C::curvature] = curvature;
     s[C::alpha] = s[C::gamma] / curvature;
     s[C::gamma_previous] = s[C::gamma];
 

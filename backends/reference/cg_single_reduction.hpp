@@ -33,6 +33,7 @@ void cg_single_reduction(const Queue& queue, const Operand& A, const Preconditio
     s.breakdown = check_positive(s[C::rz], curvature);
     if (s.breakdown != Breakdown::none) break;
     s[C::beta] = beta;
+    s[C::pAp] = curvature;
     s[C::alpha] = s[C::rz] / curvature;
 
     renew_direction(n, s.first, beta, z, p);

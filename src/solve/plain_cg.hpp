@@ -34,11 +34,9 @@ class PlainCg {
     system_.apply(vector(M::p), vector(M::q));
     ++tally_.backend_calls;
     s[M::pq] = dot(vector(M::p), vector(M::q));
-    if (!takes_step(s, s[M::rz], s[M::pq])) return;
-    s[M::alpha] = s[M::rz] / s[M::pq];
+    if (!takes_step<M>(s)) return;
     axpy(s[M::alpha], vector(M::p), x_);
     axpy(-s[M::alpha], vector(M::q), vector(M::r));
-    s[M::rz_previous] = s[M::rz];
     precondition_residual<M>(s);
     s.first = 0;
   }
@@ -49,15 +47,11 @@ class PlainCg {
     system_.apply(vector(M::z), vector(M::q));
     ++tally_.backend_calls;
     s[M::zq] = dot(vector(M::z), vector(M::q));
-    const double beta = s.first ? 0.0 : s[M::rz] / s[M::rz_previous];
-    const double curvature = s.first ? s[M::zq] : s[M::zq] - beta * s[M::rz] / s[M::alpha];
-    if (!takes_step(s, s[M::rz], curvature)) return;
-    s[M::alpha] = s[M::rz] / curvature;
-    axpby(1, vector(M::z), beta, vector(M::p));
-    axpby(1, vector(M::q), beta, vector(M::s));
+    if (!takes_step<M>(s)) return;
+    axpby(1, vector(M::z), s[M::beta], vector(M::p));
+    axpby(1, vector(M::q), s[M::beta], vector(M::s));
     axpy(s[M::alpha], vector(M::p), x_);
     axpy(-s[M::alpha], vector(M::s), vector(M::r));
-    s[M::rz_previous] = s[M::rz];
     precondition_residual<M>(s);
     s.first = 0;
   }
@@ -65,8 +59,10 @@ class PlainCg {
  private:
   const Vector<V, Space>& vector(int k) const { return work_.vectors[k]; }
 
-  static bool takes_step(MethodScalars& s, double dividend, double divisor) {
-    s.breakdown = check_positive(dividend, divisor);
+  /// The scalar step of the method's last pass; false: a breakdown.
+  template <class M>
+  static bool takes_step(MethodScalars& s) {
+    s.breakdown = M::Iteration::Last::step(s);
     return s.breakdown == Breakdown::none;
   }
   template <class M>
