@@ -32,8 +32,12 @@ void add_backend(const DeviceContext& ctx, const std::shared_ptr<const Matrix<M,
   entry.contestant = backend.name + (" " + entry.format);
   entry.cost = spmv_cost(*A, sizeof(V));
   const auto y = zeroed<V, DeviceSpace>("y", static_cast<std::size_t>(operands.A.rows));
-  const auto product = [&ctx, A, x = operands.x, y] { spmv(ctx, V(1), *A, x, V(0), y); };
+  const auto plan = std::make_shared<std::unique_ptr<MatrixPlan>>();
+  const auto product = [&ctx, A, plan, x = operands.x, y] {
+    spmv(ctx, V(1), *A, x, V(0), y, plan->get());
+  };
   try {
+    *plan = plan_spmv<V>(ctx, *A);
     product();
   } catch (const UnsupportedOperation&) {
     return;

@@ -59,8 +59,9 @@ void add_backend(const Context<>& ctx, const std::shared_ptr<const Matrix<M>>& l
   const Vector<V> x = operands.x;
   const std::size_t rows = static_cast<std::size_t>(operands.A.rows);
   try {
-    operands.add(std::move(entry), [&ctx, layout, x, rows](V* y) {
-      spmv(ctx, V(1), *layout, x, V(0), Vector<V>(y, rows));
+    const std::shared_ptr<const MatrixPlan> plan = plan_spmv<V>(ctx, *layout);
+    operands.add(std::move(entry), [&ctx, layout, plan, x, rows](V* y) {
+      spmv(ctx, V(1), *layout, x, V(0), Vector<V>(y, rows), plan.get());
       ctx.fence();
     });
   } catch (const UnsupportedOperation&) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cnc/error.hpp>
+#include <cnc/contract/error.hpp>
 
 #include <cnc/contract/operands.hpp>
 

@@ -1,12 +1,22 @@
 # The sources that instantiate the entries of gpu/entries.hpp, for each of the waves: many small ones, which compile
 # side by side. Passes know no format and products no method; only runs are compiled for each of both. CNC_KERNELS says
-# which resident kernels there are (gpu/method_run.hpp).
+# which resident kernels there are (gpu/method_run.hpp). Precisions, formats and methods are read from the contract.
 #
 #   cnc_gpu_entries(RESULT EXTENSION WAVE...)
 function(cnc_gpu_entries result extension)
   set(sources "")
-  set(stored_types float double float)
-  set(vector_types float double double)
+  set(contract "${PROJECT_SOURCE_DIR}/include/cnc/contract")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+    "${contract}/precisions.hpp" "${contract}/operands.hpp")
+  # #define CNC_FOR_PRECISIONS(DO) DO(stored, vector) ...
+  file(STRINGS "${contract}/precisions.hpp" list REGEX "^#define CNC_FOR_PRECISIONS")
+  string(REGEX MATCHALL "DO\\([a-z0-9_]+, [a-z0-9_]+\\)" precisions "${list}")
+  # using Formats = std::tuple<AOperand<T>, BOperand<T>, ...>;
+  file(STRINGS "${contract}/operands.hpp" list REGEX "^using Formats = ")
+  string(REGEX MATCHALL "[A-Za-z]+Operand" operands "${list}")
+  if(NOT precisions OR NOT operands)
+    message(FATAL_ERROR "No precisions or formats found in ${contract}: have their lists another form now?")
+  endif()
   # A header for each method; the sources check the number.
   file(GLOB methods CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/cnc/contract/methods/*.hpp")
   list(LENGTH methods method_count)
@@ -25,8 +35,10 @@ function(cnc_gpu_entries result extension)
     foreach(mapping row_per_block row_per_wave balanced)
       cnc_gpu_add_entries(mapping_entries ${mapping})
     endforeach()
-    foreach(operand BcsrOperand BsellOperand DiaOperand)
-      foreach(stored vector IN ZIP_LISTS stored_types vector_types)
+    foreach(operand IN LISTS operands)
+      foreach(precision IN LISTS precisions)
+        string(REGEX REPLACE "DO\\((.*), .*" "\\1" stored "${precision}")
+        string(REGEX REPLACE ".*, (.*)\\)" "\\1" vector "${precision}")
         cnc_gpu_add_entries(matrix_entries ${operand}_${stored}_${vector})
         set(runs "")
         foreach(method RANGE ${last_method})

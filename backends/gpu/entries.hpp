@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/contract/ops.hpp>
+#include <cnc/contract/precisions.hpp>
 
 #include <gpu/run_state.hpp>
 

@@ -5,7 +5,7 @@
 #include <gpu/streamed_run.hpp>
 
 #include <cnc/contract/cost.hpp>
-#include <cnc/error.hpp>
+#include <cnc/contract/error.hpp>
 
 #include <memory>
 #include <optional>

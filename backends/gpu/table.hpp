@@ -86,11 +86,11 @@ struct Tables {
   static constexpr auto run_entry = by_wave<RunEntries<waves, Operand, V, method>::run...>;
 
   template <class Operand, class V>
-  static constexpr MatrixOps<Operand, V> matrix_ops() {
+  static constexpr MatrixOps<Operand, V> format_table() {
     MatrixOps<Operand, V> table = {
         .spmv = by_wave<MatrixEntries<waves, Operand, V>::spmv...>,
         .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
-        .plan = by_wave<PlanEntries<waves, Operand, V>::plan...>};
+        .run_plan = by_wave<PlanEntries<waves, Operand, V>::plan...>};
     [&]<int... method>(std::integer_sequence<int, method...>) {
       ((table.run[method] = run_entry<Operand, V, method>), ...);
     }
@@ -100,28 +100,28 @@ struct Tables {
 
   template <RowMapping mapping, class M, class V>
   static constexpr MatrixTable<M, V> matrix() {
-    if constexpr (mapping == RowMapping::automatic)
-      return {.bcsr = matrix_ops<BcsrOperand<M>, V>(),
-              .bsell = matrix_ops<BsellOperand<M>, V>(),
-              .dia = matrix_ops<DiaOperand<M>, V>()};
-    else
-      return {.bcsr = {.spmv = by_wave<MappingEntries<waves, mapping, M, V>::spmv...>}};
+    if constexpr (mapping == RowMapping::automatic) {
+      return MatrixTable<M, V>::each([&]<class Operand>() { return format_table<Operand, V>(); });
+    } else {
+      MatrixTable<M, V> table;
+      table.template of<BcsrOperand<M>>().spmv =
+          by_wave<MappingEntries<waves, mapping, M, V>::spmv...>;
+      return table;
+    }
   }
 
   /// The whole backend, or (with a mapping) a variant: products with that mapping, beside the vector operations.
   template <RowMapping mapping = RowMapping::automatic>
   static constexpr Backend backend(const BackendText& text) {
-    return {.name = text.name,
-            .description = text.description,
-            .memory = text.memory,
-            .variant = mapping != RowMapping::automatic,
-            .availability = gpu::availability,
-            .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,
-            .vector_f32 = vectors<float>(),
-            .vector_f64 = vectors<double>(),
-            .matrix_f32 = matrix<mapping, float, float>(),
-            .matrix_f64 = matrix<mapping, double, double>(),
-            .matrix_f32_f64 = matrix<mapping, float, double>()};
+    return {
+        .name = text.name,
+        .description = text.description,
+        .memory = text.memory,
+        .variant = mapping != RowMapping::automatic,
+        .availability = gpu::availability,
+        .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,
+        .vectors = for_vector_types([&]<class V>() { return vectors<V>(); }),
+        .matrices = for_precisions([&]<class M, class V>() { return matrix<mapping, M, V>(); })};
   }
 };
 

@@ -98,8 +98,8 @@ struct MultiplyAndDot {
 }  // namespace
 
 template <class Exec, class M, class V>
-void BcsrSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A, const V* x,
-                                V beta, V* y) {
+void Spmv<Exec, BcsrOperand<M>, V>::spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A,
+                                         const V* x, V beta, V* y) {
   with_block_size(A.block_size, [&](auto size) {
     constexpr int B = decltype(size)::value;
     for_each_part<Exec>("cnc::bcsr_spmv", queue, row_team<Exec>, A.block_rows(),
@@ -108,8 +108,8 @@ void BcsrSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const BcsrOperand<M
 }
 
 template <class Exec, class M, class V>
-void BcsrSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const BcsrOperand<M>& A, const V* x, V* y,
-                                    const ProductDots<V>& dots) {
+void Spmv<Exec, BcsrOperand<M>, V>::spmv_dot(const Queue& queue, const BcsrOperand<M>& A,
+                                             const V* x, V* y, const ProductDots<V>& dots) {
   if (dots.with == nullptr) return spmv(queue, V(1), A, x, V(0), y);
   with_block_size(A.block_size, [&](auto size) {
     constexpr int B = decltype(size)::value;
@@ -122,13 +122,9 @@ void BcsrSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const BcsrOperand<M>& A,
   });
 }
 
-template struct BcsrSpmv<HostExec, float, float>;
-template struct BcsrSpmv<HostExec, double, double>;
-template struct BcsrSpmv<HostExec, float, double>;
-#ifdef CNC_KOKKOS_HAS_DEVICE
-template struct BcsrSpmv<DeviceExec, float, float>;
-template struct BcsrSpmv<DeviceExec, double, double>;
-template struct BcsrSpmv<DeviceExec, float, double>;
-#endif
+#define CNC_INSTANTIATE(M, V)                        \
+  template struct Spmv<HostExec, BcsrOperand<M>, V>; \
+  CNC_IF_DEVICE(template struct Spmv<DeviceExec, BcsrOperand<M>, V>;)
+CNC_FOR_PRECISIONS(CNC_INSTANTIATE)
 
 }  // namespace cnc::kokkos

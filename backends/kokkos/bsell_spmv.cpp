@@ -151,8 +151,8 @@ struct MultiplyAndDot {
 }  // namespace
 
 template <class Exec, class M, class V>
-void BsellSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const BsellOperand<M>& A, const V* x,
-                                 V beta, V* y) {
+void Spmv<Exec, BsellOperand<M>, V>::spmv(const Queue& queue, V alpha, const BsellOperand<M>& A,
+                                          const V* x, V beta, V* y) {
   with_block_size(A.block_size, [&](auto size) {
     constexpr int B = decltype(size)::value;
     constexpr int L = lanes_per_thread<Exec>;
@@ -162,8 +162,8 @@ void BsellSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const BsellOperand
 }
 
 template <class Exec, class M, class V>
-void BsellSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const BsellOperand<M>& A, const V* x, V* y,
-                                     const ProductDots<V>& dots) {
+void Spmv<Exec, BsellOperand<M>, V>::spmv_dot(const Queue& queue, const BsellOperand<M>& A,
+                                              const V* x, V* y, const ProductDots<V>& dots) {
   if (dots.with == nullptr) return spmv(queue, V(1), A, x, V(0), y);
   with_block_size(A.block_size, [&](auto size) {
     constexpr int B = decltype(size)::value;
@@ -177,13 +177,9 @@ void BsellSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const BsellOperand<M>& 
   });
 }
 
-template struct BsellSpmv<HostExec, float, float>;
-template struct BsellSpmv<HostExec, double, double>;
-template struct BsellSpmv<HostExec, float, double>;
-#ifdef CNC_KOKKOS_HAS_DEVICE
-template struct BsellSpmv<DeviceExec, float, float>;
-template struct BsellSpmv<DeviceExec, double, double>;
-template struct BsellSpmv<DeviceExec, float, double>;
-#endif
+#define CNC_INSTANTIATE(M, V)                         \
+  template struct Spmv<HostExec, BsellOperand<M>, V>; \
+  CNC_IF_DEVICE(template struct Spmv<DeviceExec, BsellOperand<M>, V>;)
+CNC_FOR_PRECISIONS(CNC_INSTANTIATE)
 
 }  // namespace cnc::kokkos

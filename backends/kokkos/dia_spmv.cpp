@@ -63,14 +63,14 @@ struct MultiplyAndDot {
 }  // namespace
 
 template <class Exec, class M, class V>
-void DiaSpmv<Exec, M, V>::spmv(const Queue& queue, V alpha, const DiaOperand<M>& A, const V* x,
-                               V beta, V* y) {
+void Spmv<Exec, DiaOperand<M>, V>::spmv(const Queue& queue, V alpha, const DiaOperand<M>& A,
+                                        const V* x, V beta, V* y) {
   for_each_entry<Exec>("cnc::dia_spmv", queue, A.rows, Multiply<M, V>{{A, x}, alpha, beta, y});
 }
 
 template <class Exec, class M, class V>
-void DiaSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x, V* y,
-                                   const ProductDots<V>& dots) {
+void Spmv<Exec, DiaOperand<M>, V>::spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x,
+                                            V* y, const ProductDots<V>& dots) {
   if (dots.with == nullptr) return spmv(queue, V(1), A, x, V(0), y);
   with_dots(dots, [&](const auto& row_dots, const auto& store) {
     constexpr int N = std::decay_t<decltype(row_dots)>::count;
@@ -79,13 +79,9 @@ void DiaSpmv<Exec, M, V>::spmv_dot(const Queue& queue, const DiaOperand<M>& A, c
   });
 }
 
-template struct DiaSpmv<HostExec, float, float>;
-template struct DiaSpmv<HostExec, double, double>;
-template struct DiaSpmv<HostExec, float, double>;
-#ifdef CNC_KOKKOS_HAS_DEVICE
-template struct DiaSpmv<DeviceExec, float, float>;
-template struct DiaSpmv<DeviceExec, double, double>;
-template struct DiaSpmv<DeviceExec, float, double>;
-#endif
+#define CNC_INSTANTIATE(M, V)                       \
+  template struct Spmv<HostExec, DiaOperand<M>, V>; \
+  CNC_IF_DEVICE(template struct Spmv<DeviceExec, DiaOperand<M>, V>;)
+CNC_FOR_PRECISIONS(CNC_INSTANTIATE)
 
 }  // namespace cnc::kokkos

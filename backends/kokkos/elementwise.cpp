@@ -36,11 +36,9 @@ void Elementwise<Exec, V>::multiply(const Queue& queue, index_t n, const V* x, c
       "cnc::multiply", queue, n, KOKKOS_LAMBDA(const index_t i) { z[i] = x[i] * y[i]; });
 }
 
-template struct Elementwise<HostExec, float>;
-template struct Elementwise<HostExec, double>;
-#ifdef CNC_KOKKOS_HAS_DEVICE
-template struct Elementwise<DeviceExec, float>;
-template struct Elementwise<DeviceExec, double>;
-#endif
+#define CNC_INSTANTIATE(V)                  \
+  template struct Elementwise<HostExec, V>; \
+  CNC_IF_DEVICE(template struct Elementwise<DeviceExec, V>;)
+CNC_FOR_VECTOR_TYPES(CNC_INSTANTIATE)
 
 }  // namespace cnc::kokkos

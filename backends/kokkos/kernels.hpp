@@ -3,6 +3,7 @@
 #include "kokkos/kokkos.hpp"
 
 #include <cnc/contract/methods.hpp>
+#include <cnc/contract/precisions.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -18,6 +19,9 @@ using namespace methods;
 using HostExec = Kokkos::DefaultHostExecutionSpace;
 #ifdef CNC_KOKKOS_HAS_DEVICE
 using DeviceExec = Kokkos::DefaultExecutionSpace;
+#define CNC_IF_DEVICE(...) __VA_ARGS__
+#else
+#define CNC_IF_DEVICE(...)
 #endif
 
 /// Entry by entry, no reduction.
@@ -41,23 +45,23 @@ struct Precondition {
                     V* z);
 };
 
-/// Matrix stored in M under vectors of V.
+/// The products of one format, which each source of a format defines.
+template <class Exec, class Operand, class V>
+struct Spmv;
 template <class Exec, class M, class V>
-struct BcsrSpmv {
+struct Spmv<Exec, BcsrOperand<M>, V> {
   static void spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A, const V* x, V beta, V* y);
   static void spmv_dot(const Queue& queue, const BcsrOperand<M>& A, const V* x, V* y,
                        const ProductDots<V>& dots);
 };
-
 template <class Exec, class M, class V>
-struct BsellSpmv {
+struct Spmv<Exec, BsellOperand<M>, V> {
   static void spmv(const Queue& queue, V alpha, const BsellOperand<M>& A, const V* x, V beta, V* y);
   static void spmv_dot(const Queue& queue, const BsellOperand<M>& A, const V* x, V* y,
                        const ProductDots<V>& dots);
 };
-
 template <class Exec, class M, class V>
-struct DiaSpmv {
+struct Spmv<Exec, DiaOperand<M>, V> {
   static void spmv(const Queue& queue, V alpha, const DiaOperand<M>& A, const V* x, V beta, V* y);
   static void spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x, V* y,
                        const ProductDots<V>& dots);

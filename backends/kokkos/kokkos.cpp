@@ -34,11 +34,10 @@ constexpr VectorOps<V> vector_table() {
 // No runs: Kokkos has no barrier across a whole grid, so there is nothing to fuse.
 template <class Exec, class M, class V>
 constexpr MatrixTable<M, V> matrix_table() {
-  return {
-      .bcsr = {.spmv = BcsrSpmv<Exec, M, V>::spmv, .spmv_dot = BcsrSpmv<Exec, M, V>::spmv_dot},
-      .bsell = {.spmv = BsellSpmv<Exec, M, V>::spmv, .spmv_dot = BsellSpmv<Exec, M, V>::spmv_dot},
-      .dia = {.spmv = DiaSpmv<Exec, M, V>::spmv, .spmv_dot = DiaSpmv<Exec, M, V>::spmv_dot},
-  };
+  return MatrixTable<M, V>::each([]<class Operand>() {
+    return MatrixOps<Operand, V>{.spmv = Spmv<Exec, Operand, V>::spmv,
+                                 .spmv_dot = Spmv<Exec, Operand, V>::spmv_dot};
+  });
 }
 
 template <class Exec>
@@ -51,11 +50,8 @@ constexpr Backend backend_table(MemorySpace memory) {
       .variant = false,
       .availability = availability<Exec>,
       .threads = threads<Exec>,
-      .vector_f32 = vector_table<Exec, float>(),
-      .vector_f64 = vector_table<Exec, double>(),
-      .matrix_f32 = matrix_table<Exec, float, float>(),
-      .matrix_f64 = matrix_table<Exec, double, double>(),
-      .matrix_f32_f64 = matrix_table<Exec, float, double>(),
+      .vectors = for_vector_types([]<class V>() { return vector_table<Exec, V>(); }),
+      .matrices = for_precisions([]<class M, class V>() { return matrix_table<Exec, M, V>(); }),
   };
 }
 

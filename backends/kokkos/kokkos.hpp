@@ -1,13 +1,7 @@
 #pragma once
 
 #include <cnc/contract/backend.hpp>
-
-#include <Kokkos_Macros.hpp>
-
-#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_SYCL)
-/// This Kokkos has a device execution space, so there is a second table for it.
-#define CNC_KOKKOS_HAS_DEVICE 1
-#endif
+#include <cnc/contract/kokkos_spaces.hpp>
 
 namespace cnc {
 

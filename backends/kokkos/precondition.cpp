@@ -20,11 +20,9 @@ void Precondition<Exec, V>::apply(const Queue& queue, index_t n, const Precondit
   with_preconditioner(M, [&](const auto& units) { apply_units<Exec>(queue, n, units, r, z); });
 }
 
-template struct Precondition<HostExec, float>;
-template struct Precondition<HostExec, double>;
-#ifdef CNC_KOKKOS_HAS_DEVICE
-template struct Precondition<DeviceExec, float>;
-template struct Precondition<DeviceExec, double>;
-#endif
+#define CNC_INSTANTIATE(V)                   \
+  template struct Precondition<HostExec, V>; \
+  CNC_IF_DEVICE(template struct Precondition<DeviceExec, V>;)
+CNC_FOR_VECTOR_TYPES(CNC_INSTANTIATE)
 
 }  // namespace cnc::kokkos

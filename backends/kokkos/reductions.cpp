@@ -46,11 +46,9 @@ void Reductions<Exec, V>::nrm2(const Queue& queue, index_t n, const V* x, double
                      PartialDot<V>{x, x}, StoreRoot{result});
 }
 
-template struct Reductions<HostExec, float>;
-template struct Reductions<HostExec, double>;
-#ifdef CNC_KOKKOS_HAS_DEVICE
-template struct Reductions<DeviceExec, float>;
-template struct Reductions<DeviceExec, double>;
-#endif
+#define CNC_INSTANTIATE(V)                 \
+  template struct Reductions<HostExec, V>; \
+  CNC_IF_DEVICE(template struct Reductions<DeviceExec, V>;)
+CNC_FOR_VECTOR_TYPES(CNC_INSTANTIATE)
 
 }  // namespace cnc::kokkos

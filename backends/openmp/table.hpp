@@ -27,27 +27,20 @@ constexpr MatrixOps<Operand, V> format_table() {
   return table;
 }
 
-template <class M, class V>
-constexpr MatrixTable<M, V> matrix_operations() {
-  return {.bcsr = format_table<BcsrOperand<M>, V>(),
-          .bsell = format_table<BsellOperand<M>, V>(),
-          .dia = format_table<DiaOperand<M>, V>()};
-}
-
 constexpr Backend make_backend(const char* name, const char* description,
                                Availability (*availability)()) {
-  return {.name = name,
-          .description = description,
-          .memory = MemorySpace::host,
-          .yardstick = false,
-          .variant = true,
-          .availability = availability,
-          .threads = [](const Queue& queue) { return queue.threads; },
-          .vector_f32 = vector_table<float>(),
-          .vector_f64 = vector_table<double>(),
-          .matrix_f32 = matrix_operations<float, float>(),
-          .matrix_f64 = matrix_operations<double, double>(),
-          .matrix_f32_f64 = matrix_operations<float, double>()};
+  return {
+      .name = name,
+      .description = description,
+      .memory = MemorySpace::host,
+      .yardstick = false,
+      .variant = true,
+      .availability = availability,
+      .threads = [](const Queue& queue) { return queue.threads; },
+      .vectors = for_vector_types([]<class V>() { return vector_table<V>(); }),
+      .matrices = for_precisions([]<class M, class V>() {
+        return MatrixTable<M, V>::each([]<class Operand>() { return format_table<Operand, V>(); });
+      })};
 }
 
 }  // namespace cnc::openmp::CNC_ISA

@@ -14,7 +14,7 @@
 namespace cnc {
 namespace {
 
-// No passes: whole runs are what the passes of others are judged by.
+// No passes: whole runs are what the passes of others are compared with.
 template <class V>
 constexpr VectorOps<V> vector_table() {
   return {
@@ -43,15 +43,6 @@ constexpr MatrixOps<Operand, V> format_table() {
   return table;
 }
 
-template <class M, class V>
-constexpr MatrixTable<M, V> matrix_table() {
-  return {
-      .bcsr = format_table<BcsrOperand<M>, V>(),
-      .bsell = format_table<BsellOperand<M>, V>(),
-      .dia = format_table<DiaOperand<M>, V>(),
-  };
-}
-
 Availability availability() { return {true, "serial"}; }
 
 }  // namespace
@@ -61,11 +52,10 @@ constexpr Backend reference_backend = {
     .description = "serial textbook loops, sums in double: the oracle",
     .memory = MemorySpace::host,
     .availability = availability,
-    .vector_f32 = vector_table<float>(),
-    .vector_f64 = vector_table<double>(),
-    .matrix_f32 = matrix_table<float, float>(),
-    .matrix_f64 = matrix_table<double, double>(),
-    .matrix_f32_f64 = matrix_table<float, double>(),
+    .vectors = for_vector_types([]<class V>() { return vector_table<V>(); }),
+    .matrices = for_precisions([]<class M, class V>() {
+      return MatrixTable<M, V>::each([]<class Operand>() { return format_table<Operand, V>(); });
+    }),
 };
 
 }  // namespace cnc

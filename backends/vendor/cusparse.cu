@@ -2,6 +2,7 @@
 
 #include "vendor/cusparse_library.hpp"
 
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -82,44 +83,55 @@ void nrm2(const Queue& queue, index_t n, const double* x, double* result) {
 
 // --- matrix operations ----------------------------------------------------------------------------
 
-template <class V>
-void multiply_add(const Queue& queue, const Pattern& pattern, V alpha, const V* x, V beta, V* y) {
+/// One of the library's products with one of its formats.
+template <cusparseSpMVAlg_t algorithm, class Operand, class V>
+struct Product;
+
+template <cusparseSpMVAlg_t algorithm, class M, class V>
+struct Product<algorithm, BcsrOperand<M>, V> {
+  static constexpr bool blocks = algorithm == CUSPARSE_SPMV_BSR_ALG1;
+
+  static Pattern pattern(const BcsrOperand<M>& A) {
+    if (!blocks && A.block_size != 1)
+      throw UnsupportedOperation("backend 'cusparse' offers spmv for block size 1 only");
+    if (blocks && (A.block_size == 1 || A.rows % A.block_size != 0 || A.cols % A.block_size != 0))
+      throw UnsupportedOperation(
+          "backend 'cusparse-bsr' offers spmv for block sizes above 1 that divide rows and "
+          "columns");
+    return {algorithm,    data_type<M>, data_type<V>,  A.rows,    A.cols,
+            A.block_size, A.blocks,     A.row_offsets, A.columns, A.values};
+  }
+};
+
+template <class M, class V>
+struct Product<CUSPARSE_SPMV_SELL_ALG1, BsellOperand<M>, V> {
+  static Pattern pattern(const BsellOperand<M>& A) {
+    if (A.block_size != 1)
+      throw UnsupportedOperation("backend 'cusparse-sell' offers spmv for block size 1 only");
+    return {CUSPARSE_SPMV_SELL_ALG1, data_type<M>, data_type<V>,    A.rows,    A.cols,
+            A.slice_height,          A.slots,      A.slice_offsets, A.columns, A.values,
+            A.row_permutation};
+  }
+};
+
+template <cusparseSpMVAlg_t algorithm, class Operand, class V>
+std::unique_ptr<MatrixPlan> plan(const Queue& queue, const Operand& A) {
+  const Pattern pattern = Product<algorithm, Operand, V>::pattern(A);
+  if (pattern.rows == 0 || pattern.entries == 0) return nullptr;
+  const Call call(queue);
+  return std::make_unique<ProductPlan>(call->sparse, queue.stream, pattern);
+}
+
+template <cusparseSpMVAlg_t algorithm, class Operand, class V>
+void spmv(const Queue& queue, V alpha, const Operand& A, const V* x, V beta, V* y) {
+  const Pattern pattern = Product<algorithm, Operand, V>::pattern(A);
   if (pattern.rows == 0) return;
   const Call call(queue);
   if (pattern.entries == 0) return scale(call, pattern.rows, beta, y);
-  call->product(pattern, x, y).run(call->sparse, &alpha, x, &beta, y);
-}
-
-template <class M, class V>
-Pattern pattern_of(cusparseSpMVAlg_t algorithm, const BcsrOperand<M>& A) {
-  return {algorithm,    data_type<M>, data_type<V>,  A.rows,    A.cols,
-          A.block_size, A.blocks,     A.row_offsets, A.columns, A.values};
-}
-
-template <cusparseSpMVAlg_t algorithm, class M, class V>
-void csr_spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A, const V* x, V beta, V* y) {
-  if (A.block_size != 1)
-    throw UnsupportedOperation("backend 'cusparse' offers spmv for block size 1 only");
-  multiply_add(queue, pattern_of<M, V>(algorithm, A), alpha, x, beta, y);
-}
-
-template <class M, class V>
-void bsr_spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A, const V* x, V beta, V* y) {
-  if (A.block_size == 1 || A.rows % A.block_size != 0 || A.cols % A.block_size != 0)
-    throw UnsupportedOperation(
-        "backend 'cusparse-bsr' offers spmv for block sizes above 1 that divide rows and columns");
-  multiply_add(queue, pattern_of<M, V>(CUSPARSE_SPMV_BSR_ALG1, A), alpha, x, beta, y);
-}
-
-template <class M, class V>
-void sell_spmv(const Queue& queue, V alpha, const BsellOperand<M>& A, const V* x, V beta, V* y) {
-  if (A.block_size != 1)
-    throw UnsupportedOperation("backend 'cusparse-sell' offers spmv for block size 1 only");
-  const Pattern pattern = {
-      CUSPARSE_SPMV_SELL_ALG1, data_type<M>, data_type<V>,    A.rows,    A.cols,
-      A.slice_height,          A.slots,      A.slice_offsets, A.columns, A.values,
-      A.row_permutation};
-  multiply_add(queue, pattern, alpha, x, beta, y);
+  const auto* const planned = dynamic_cast<const ProductPlan*>(A.plan);
+  if (planned == nullptr || planned->pattern() != pattern)
+    throw InvalidArgument("backend 'cusparse': a product needs the plan of its matrix (plan_spmv)");
+  planned->run(call->sparse, &alpha, x, &beta, y);
 }
 
 // --- tables ---------------------------------------------------------------------------------------
@@ -157,13 +169,12 @@ constexpr VectorOps<V> vector_table() {
 
 template <cusparseSpMVAlg_t algorithm, class M, class V>
 constexpr MatrixTable<M, V> matrix_table() {
+  using Operand =
+      std::conditional_t<algorithm == CUSPARSE_SPMV_SELL_ALG1, BsellOperand<M>, BcsrOperand<M>>;
   MatrixTable<M, V> table;
-  if constexpr (algorithm == CUSPARSE_SPMV_SELL_ALG1)
-    table.bsell.spmv = sell_spmv<M, V>;
-  else if constexpr (algorithm == CUSPARSE_SPMV_BSR_ALG1)
-    table.bcsr.spmv = bsr_spmv<M, V>;
-  else
-    table.bcsr.spmv = csr_spmv<algorithm, M, V>;
+  auto& ops = table.template of<Operand>();
+  ops.spmv = spmv<algorithm, Operand, V>;
+  ops.plan = plan<algorithm, Operand, V>;
   return table;
 }
 
@@ -176,11 +187,9 @@ constexpr Backend backend(const char* name, const char* description) {
       .yardstick = true,
       .variant = false,
       .availability = availability,
-      .vector_f32 = vector_table<float>(),
-      .vector_f64 = vector_table<double>(),
-      .matrix_f32 = matrix_table<algorithm, float, float>(),
-      .matrix_f64 = matrix_table<algorithm, double, double>(),
-      .matrix_f32_f64 = matrix_table<algorithm, float, double>(),
+      .vectors = for_vector_types([&]<class V>() { return vector_table<V>(); }),
+      .matrices =
+          for_precisions([&]<class M, class V>() { return matrix_table<algorithm, M, V>(); }),
   };
 }
 

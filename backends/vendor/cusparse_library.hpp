@@ -1,24 +1,22 @@
 #pragma once
 
+#include <cnc/contract/error.hpp>
 #include <cnc/contract/operands.hpp>
 #include <cnc/contract/queue.hpp>
-#include <cnc/error.hpp>
 
 #include <cublas_v2.h>
-#include <cuda.h>
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
 #include <limits>
-#include <list>
 #include <map>
 #include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-// What the cuSPARSE yardsticks keep between calls: a device's handles, and descriptors and buffers of
-// the matrices that were multiplied lately.
+// What the cuSPARSE baselines keep between calls: a device's handles; and, in the plan of a matrix, its descriptors and
+// the library's buffer.
 
 namespace cnc::cusparse {
 
@@ -46,28 +44,7 @@ inline void check(cusparseStatus_t code, const char* operation) {
 template <class T>
 constexpr cudaDataType data_type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
 
-/// A number that no other allocation of this process has or will have, even at the same address.
-inline std::uint64_t allocation_id(const void* pointer) {
-  // Not linked to the driver's library, without which the program would not start where it is missing.
-  using Get = CUresult (*)(void*, CUpointer_attribute, CUdeviceptr);
-  static const Get get = [] {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    check(cudaGetDriverEntryPointByVersion("cuPointerGetAttribute", &function, 12000,
-                                           cudaEnableDefault, &found),
-          "cudaGetDriverEntryPointByVersion");
-    if (function == nullptr) fail("cudaGetDriverEntryPointByVersion", "no cuPointerGetAttribute");
-    return reinterpret_cast<Get>(function);
-  }();
-  unsigned long long id = 0;
-  const CUresult code =
-      get(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<CUdeviceptr>(pointer));
-  if (code != CUDA_SUCCESS) fail("cuPointerGetAttribute", "CUresult " + std::to_string(code));
-  return id;
-}
-
-/// Everything that descriptors and preprocessing depend on. The values may change in place; a pattern
-/// does not, and another one in the place of a freed one has other allocation ids.
+/// What the library is told of a matrix.
 struct Pattern {
   cusparseSpMVAlg_t algorithm;
   cudaDataType storage, vectors;
@@ -78,8 +55,6 @@ struct Pattern {
   const void* columns;
   const void* values;
   const index_t* permutation = nullptr;
-  void* stream = nullptr;  ///< the buffer is scratch, so each stream has its own
-  std::uint64_t offsets_id = 0, columns_id = 0;
   bool operator==(const Pattern&) const = default;
 };
 
@@ -95,20 +70,20 @@ std::vector<T> read(const void* from, std::size_t count, void* stream) {
 }
 
 /// The library's descriptors and buffer for y := alpha A x + beta y with one matrix.
-class Product {
+class ProductPlan final : public MatrixPlan {
  public:
-  /// Needs some x and y, which it neither reads nor writes.
-  Product(cusparseHandle_t handle, const Pattern& pattern, const void* x, void* y)
-      : Product(pattern) {
+  ProductPlan(cusparseHandle_t handle, void* stream, const Pattern& pattern)
+      : ProductPlan(pattern) {
     if (pattern.algorithm == CUSPARSE_SPMV_SELL_ALG1)
-      describe_slices();
+      describe_slices(stream);
     else if (pattern.algorithm == CUSPARSE_SPMV_BSR_ALG1)
       describe_blocks();
     else
       describe_rows();
-    check(cusparseCreateDnVec(&x_, pattern.cols, const_cast<void*>(x), pattern.vectors),
-          "cusparseCreateDnVec");
-    check(cusparseCreateDnVec(&y_, pattern.rows, y, pattern.vectors), "cusparseCreateDnVec");
+    // Some address, which is neither read nor written: the vectors are not known yet.
+    void* const any = const_cast<void*>(pattern.values);
+    check(cusparseCreateDnVec(&x_, pattern.cols, any, pattern.vectors), "cusparseCreateDnVec");
+    check(cusparseCreateDnVec(&y_, pattern.rows, any, pattern.vectors), "cusparseCreateDnVec");
     const float one_f32 = 1;
     const double one_f64 = 1;
     const void* one = &one_f64;
@@ -122,19 +97,21 @@ class Product {
                                   y_, pattern.vectors, pattern.algorithm, buffer_),
           "cusparseSpMV_preprocess");
   }
-  ~Product() {
+  ~ProductPlan() override {
     if (matrix_ != nullptr) (void)cusparseDestroySpMat(matrix_);
     if (x_ != nullptr) (void)cusparseDestroyDnVec(x_);
     if (y_ != nullptr) (void)cusparseDestroyDnVec(y_);
     (void)cudaFree(buffer_);  // waits for kernels that still use it
     (void)cudaFree(slices_);
   }
-  Product(const Product&) = delete;
-  Product& operator=(const Product&) = delete;
+  ProductPlan(const ProductPlan&) = delete;
+  ProductPlan& operator=(const ProductPlan&) = delete;
 
   const Pattern& pattern() const { return pattern_; }
 
-  void run(cusparseHandle_t handle, const void* alpha, const void* x, const void* beta, void* y) {
+  /// Changes descriptors, so calls take turns.
+  void run(cusparseHandle_t handle, const void* alpha, const void* x, const void* beta,
+           void* y) const {
     check(cusparseDnVecSetValues(x_, const_cast<void*>(x)), "cusparseDnVecSetValues");
     check(cusparseDnVecSetValues(y_, y), "cusparseDnVecSetValues");
     check(cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, matrix_, x_, beta, y_,
@@ -143,7 +120,7 @@ class Product {
   }
 
  private:
-  explicit Product(const Pattern& pattern) : pattern_(pattern) {}
+  explicit ProductPlan(const Pattern& pattern) : pattern_(pattern) {}
 
   void describe_rows() {
     const Pattern& p = pattern_;
@@ -163,20 +140,20 @@ class Product {
   }
 
   /// The slice offsets are copied: the library wants the index type of the columns.
-  void describe_slices() {
+  void describe_slices(void* stream) {
     const Pattern& p = pattern_;
     if (p.entries > std::numeric_limits<index_t>::max())
       throw UnsupportedOperation("backend 'cusparse-sell' holds at most 2^31 - 1 slots");
-    const auto permutation = read<index_t>(p.permutation, std::size_t(p.rows), p.stream);
+    const auto permutation = read<index_t>(p.permutation, std::size_t(p.rows), stream);
     for (index_t row = 0; row < p.rows; ++row)
       if (permutation[std::size_t(row)] != row)
         throw UnsupportedOperation("backend 'cusparse-sell' takes rows in their own order only");
     const auto count = std::size_t(ceil_div(p.rows, p.edge)) + 1;
-    const auto wide = read<offset_t>(p.offsets, count, p.stream);
+    const auto wide = read<offset_t>(p.offsets, count, stream);
     const std::vector<index_t> narrow(wide.begin(), wide.end());
     check(cudaMalloc(&slices_, count * sizeof(index_t)), "cudaMalloc");
     check(cudaMemcpyAsync(slices_, narrow.data(), count * sizeof(index_t), cudaMemcpyHostToDevice,
-                          static_cast<cudaStream_t>(p.stream)),
+                          static_cast<cudaStream_t>(stream)),
           "cudaMemcpyAsync");
     check(cusparseCreateConstSlicedEll(&matrix_, p.rows, p.cols, p.entries, p.entries, p.edge,
                                        slices_, p.columns, p.values, CUSPARSE_INDEX_32I,
@@ -192,14 +169,11 @@ class Product {
   void* slices_ = nullptr;
 };
 
-/// The handles of one device and the products made lately.
+/// The handles of one device.
 struct Library {
-  static constexpr std::size_t most_products = 16;
-
   cublasHandle_t blas = nullptr;
   cusparseHandle_t sparse = nullptr;
   void* stream = nullptr;
-  std::list<Product> products;  ///< latest use first
 
   Library() {
     check(cublasCreate(&blas), "cublasCreate");
@@ -211,20 +185,6 @@ struct Library {
     check(cublasSetStream(blas, static_cast<cudaStream_t>(other)), "cublasSetStream");
     check(cusparseSetStream(sparse, static_cast<cudaStream_t>(other)), "cusparseSetStream");
     stream = other;
-  }
-
-  Product& product(Pattern pattern, const void* x, void* y) {
-    pattern.stream = stream;
-    pattern.offsets_id = allocation_id(pattern.offsets);
-    pattern.columns_id = allocation_id(pattern.columns);
-    for (auto known = products.begin(); known != products.end(); ++known) {
-      if (known->pattern() != pattern) continue;
-      products.splice(products.begin(), products, known);
-      return products.front();
-    }
-    products.emplace_front(sparse, pattern, x, y);
-    if (products.size() > most_products) products.pop_back();
-    return products.front();
   }
 };
 

@@ -2,7 +2,7 @@
 
 #include "kokkos/availability.hpp"
 
-#include <cnc/error.hpp>
+#include <cnc/contract/error.hpp>
 
 #include <KokkosBlas.hpp>
 #include <KokkosSparse_CrsMatrix.hpp>
@@ -91,7 +91,7 @@ constexpr VectorOps<V> vector_table() {
 template <class M, class V>
 constexpr MatrixTable<M, V> matrix_table() {
   MatrixTable<M, V> table;
-  table.bcsr.spmv = spmv<M, V>;
+  table.template of<BcsrOperand<M>>().spmv = spmv<M, V>;
   return table;
 }
 
@@ -105,11 +105,9 @@ constexpr Backend kokkos_kernels_backend = {
     .variant = false,
     .availability = kokkos::availability<kokkos_kernels::Exec>,
     .threads = kokkos::threads<kokkos_kernels::Exec>,
-    .vector_f32 = kokkos_kernels::vector_table<float>(),
-    .vector_f64 = kokkos_kernels::vector_table<double>(),
-    .matrix_f32 = kokkos_kernels::matrix_table<float, float>(),
-    .matrix_f64 = kokkos_kernels::matrix_table<double, double>(),
-    .matrix_f32_f64 = kokkos_kernels::matrix_table<float, double>(),
+    .vectors = for_vector_types([]<class V>() { return kokkos_kernels::vector_table<V>(); }),
+    .matrices =
+        for_precisions([]<class M, class V>() { return kokkos_kernels::matrix_table<M, V>(); }),
 };
 
 }  // namespace cnc

@@ -2,13 +2,13 @@
 
 #include "hip/hip.hpp"
 
-#include <cnc/error.hpp>
+#include <cnc/contract/error.hpp>
 
 #include <hip/hip_runtime_api.h>
 #include <rocsparse/rocsparse.h>
 
-#include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <type_traits>
@@ -25,24 +25,6 @@ void check(rocsparse_status code, const char* operation) {
     throw DeviceError(operation, "rocsparse", "status " + std::to_string(static_cast<int>(code)));
 }
 
-/// A number that no other allocation of this process has or will have, even at the same address.
-unsigned long long allocation_id(const void* pointer) {
-  unsigned long long id = 0;
-  check(hipPointerGetAttribute(&id, HIP_POINTER_ATTRIBUTE_BUFFER_ID, const_cast<void*>(pointer)),
-        "hipPointerGetAttribute");
-  return id;
-}
-
-/// What an analysis depends on. Values may change in place; a pattern does not.
-struct Pattern {
-  index_t rows, cols, entries;
-  const index_t* offsets;
-  const index_t* columns;
-  bool is_double;
-  unsigned long long offsets_id, columns_id;
-  bool operator==(const Pattern&) const = default;
-};
-
 /// The function for V of the two that the library has.
 template <class V, class F32, class F64>
 constexpr auto pick(F32* f32, F64* f64) {
@@ -53,77 +35,42 @@ constexpr auto pick(F32* f32, F64* f64) {
 }
 
 /// The library's notes on one matrix.
-class Analysis {
+template <class V>
+class Analysis final : public MatrixPlan {
  public:
-  Analysis() { check(rocsparse_create_mat_info(&info_), "rocsparse_create_mat_info"); }
-  ~Analysis() { (void)rocsparse_destroy_mat_info(info_); }
+  explicit Analysis(const BcsrOperand<V>& A) : offsets_(A.row_offsets), columns_(A.columns) {
+    check(rocsparse_create_mat_info(&info_), "rocsparse_create_mat_info");
+  }
+  ~Analysis() override { (void)rocsparse_destroy_mat_info(info_); }
   Analysis(const Analysis&) = delete;
   Analysis& operator=(const Analysis&) = delete;
   rocsparse_mat_info get() const { return info_; }
+  bool is_of(const BcsrOperand<V>& A) const {
+    return offsets_ == A.row_offsets && columns_ == A.columns;
+  }
 
  private:
+  const index_t* offsets_;
+  const index_t* columns_;
   rocsparse_mat_info info_ = nullptr;
 };
 
-/// One device's handle, and the matrices that were multiplied lately. Never destroyed: at the end of the
-/// process the driver may be gone before a destructor runs.
-class Library {
- public:
+/// One device's handle. Never destroyed: at the end of the process the driver may be gone before a destructor runs.
+struct Library {
   static Library& of(int device) {
     static auto& libraries = *new std::map<int, Library>;
     return libraries[device];
   }
 
   Library() {
-    check(rocsparse_create_handle(&handle_), "rocsparse_create_handle");
-    check(rocsparse_create_mat_descr(&general_), "rocsparse_create_mat_descr");
+    check(rocsparse_create_handle(&handle), "rocsparse_create_handle");
+    check(rocsparse_create_mat_descr(&general), "rocsparse_create_mat_descr");
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  template <bool adaptive, class V>
-  void multiply(const Queue& queue, V alpha, const BcsrOperand<V>& A, const V* x, V beta, V* y) {
-    check(rocsparse_set_stream(handle_, static_cast<hipStream_t>(queue.stream)),
-          "rocsparse_set_stream");
-    rocsparse_mat_info info = nullptr;
-    if constexpr (adaptive) info = analysis(A).get();
-    check(pick<V>(rocsparse_scsrmv, rocsparse_dcsrmv)(handle_, rocsparse_operation_none, A.rows,
-                                                      A.cols, A.blocks, &alpha, general_, A.values,
-                                                      A.row_offsets, A.columns, info, x, &beta, y),
-          "rocsparse_csrmv");
-  }
-
- private:
-  static constexpr std::size_t most_matrices = 8;
-
-  template <class V>
-  const Analysis& analysis(const BcsrOperand<V>& A) {
-    const Pattern pattern = {A.rows,
-                             A.cols,
-                             A.blocks,
-                             A.row_offsets,
-                             A.columns,
-                             std::is_same_v<V, double>,
-                             allocation_id(A.row_offsets),
-                             allocation_id(A.columns)};
-    for (auto known = known_.begin(); known != known_.end(); ++known) {
-      if (!(known->first == pattern)) continue;
-      known_.splice(known_.begin(), known_, known);
-      return known_.front().second;
-    }
-    known_.emplace_front();
-    known_.front().first = pattern;
-    check(pick<V>(rocsparse_scsrmv_analysis, rocsparse_dcsrmv_analysis)(
-              handle_, rocsparse_operation_none, A.rows, A.cols, pattern.entries, general_,
-              A.values, A.row_offsets, A.columns, known_.front().second.get()),
-          "rocsparse_csrmv_analysis");
-    if (known_.size() > most_matrices) known_.pop_back();
-    return known_.front().second;
-  }
-
-  rocsparse_handle handle_ = nullptr;
-  rocsparse_mat_descr general_ = nullptr;
-  std::list<std::pair<Pattern, Analysis>> known_;  ///< the latest first
+  rocsparse_handle handle = nullptr;
+  rocsparse_mat_descr general = nullptr;
 };
 
 /// Makes a device current for as long as it lives.
@@ -141,6 +88,35 @@ class DeviceScope {
   int before_ = 0;
 };
 
+/// One call into the library of the queue's device, on its stream. Calls take turns: each changes the handle.
+class Call {
+ public:
+  explicit Call(const Queue& queue)
+      : lock_(turn_), scope_(queue.device), library_(Library::of(queue.device)) {
+    check(rocsparse_set_stream(library_.handle, static_cast<hipStream_t>(queue.stream)),
+          "rocsparse_set_stream");
+  }
+  const Library* operator->() const { return &library_; }
+
+ private:
+  inline static std::mutex turn_;
+  std::lock_guard<std::mutex> lock_;
+  DeviceScope scope_;
+  Library& library_;
+};
+
+template <class V>
+std::unique_ptr<MatrixPlan> plan(const Queue& queue, const BcsrOperand<V>& A) {
+  if (A.block_size != 1 || A.blocks == 0) return nullptr;
+  auto analysis = std::make_unique<Analysis<V>>(A);
+  const Call call(queue);
+  check(pick<V>(rocsparse_scsrmv_analysis, rocsparse_dcsrmv_analysis)(
+            call->handle, rocsparse_operation_none, A.rows, A.cols, A.blocks, call->general,
+            A.values, A.row_offsets, A.columns, analysis->get()),
+        "rocsparse_csrmv_analysis");
+  return analysis;
+}
+
 template <bool adaptive, class V>
 void spmv(const Queue& queue, V alpha, const BcsrOperand<V>& A, const V* x, V beta, V* y) {
   if (A.block_size != 1)
@@ -149,10 +125,19 @@ void spmv(const Queue& queue, V alpha, const BcsrOperand<V>& A, const V* x, V be
   // The library returns at once from a matrix without entries, which leaves y unscaled.
   if (A.blocks == 0)
     throw UnsupportedOperation("backend 'rocsparse' offers no spmv for a matrix without entries");
-  static std::mutex turn;  // a call changes handle and list
-  const std::lock_guard lock(turn);
-  const DeviceScope scope(queue.device);
-  Library::of(queue.device).multiply<adaptive>(queue, alpha, A, x, beta, y);
+  rocsparse_mat_info info = nullptr;
+  if constexpr (adaptive) {
+    const auto* const planned = dynamic_cast<const Analysis<V>*>(A.plan);
+    if (planned == nullptr || !planned->is_of(A))
+      throw InvalidArgument(
+          "backend 'rocsparse': a product needs the plan of its matrix (plan_spmv)");
+    info = planned->get();
+  }
+  const Call call(queue);
+  check(pick<V>(rocsparse_scsrmv, rocsparse_dcsrmv)(
+            call->handle, rocsparse_operation_none, A.rows, A.cols, A.blocks, &alpha, call->general,
+            A.values, A.row_offsets, A.columns, info, x, &beta, y),
+        "rocsparse_csrmv");
 }
 
 Availability availability() {
@@ -163,6 +148,17 @@ Availability availability() {
   return {true, device.detail + ", rocSPARSE " + version};
 }
 
+template <bool adaptive, class M, class V>
+constexpr MatrixTable<M, V> matrix_table() {
+  MatrixTable<M, V> table;
+  if constexpr (std::is_same_v<M, V>) {
+    auto& ops = table.template of<BcsrOperand<M>>();
+    ops.spmv = spmv<adaptive, V>;
+    if (adaptive) ops.plan = plan<V>;
+  }
+  return table;
+}
+
 template <bool adaptive>
 constexpr Backend backend(const char* name, const char* description) {
   return {.name = name,
@@ -170,8 +166,8 @@ constexpr Backend backend(const char* name, const char* description) {
           .memory = MemorySpace::device,
           .yardstick = true,
           .availability = availability,
-          .matrix_f32 = {.bcsr = {.spmv = spmv<adaptive, float>}},
-          .matrix_f64 = {.bcsr = {.spmv = spmv<adaptive, double>}}};
+          .matrices =
+              for_precisions([]<class M, class V>() { return matrix_table<adaptive, M, V>(); })};
 }
 
 }  // namespace

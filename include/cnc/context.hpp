@@ -116,10 +116,10 @@ class Context {
   const VectorOps<V>& vectors() const {
     return vector_ops<V>(*backend_);
   }
-  /// The backend's operations with the format of A on vectors of V.
+  /// The backend's operations with the format of an operand on vectors of V.
   template <class V, class Operand>
-  const MatrixOps<Operand, V>& matrices(const Operand& A) const {
-    return matrix_ops(matrix_table<typename Operand::value_type, V>(*backend_), A);
+  const MatrixOps<Operand, V>& matrices(const Operand&) const {
+    return matrix_ops<Operand, V>(*backend_);
   }
 
   /// Waits until everything enqueued is done.

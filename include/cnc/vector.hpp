@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cnc/contract/kokkos_spaces.hpp>
 #include <cnc/contract/types.hpp>
 #include <cnc/error.hpp>
 #include <cnc/instance_scope.hpp>

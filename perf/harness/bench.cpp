@@ -5,7 +5,6 @@
 #include <cnc/io.hpp>
 
 #include <Kokkos_Core.hpp>
-#include <kokkos/kokkos.hpp>
 #include <vendor/yardsticks.hpp>
 
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cnc/context.hpp>
-#include <kokkos/kokkos.hpp>
 
 #include <string>
 #include <type_traits>

@@ -20,8 +20,9 @@ Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrM
   const auto n = static_cast<std::size_t>(A.rows);
   const Vector<V, Space> x = zeroed<V, Space>("x", n), y = zeroed<V, Space>("y", n);
   const auto time = [&](const auto& matrix) -> Timing {
-    const auto product = [&] { spmv(ctx, V(1), matrix, x, V(0), y); };
     try {
+      const auto plan = plan_spmv<V>(ctx, matrix);
+      const auto product = [&] { spmv(ctx, V(1), matrix, x, V(0), y, plan.get()); };
       return time_calls({}, 1e-3, product, [&] { ctx.fence(); });
     } catch (const UnsupportedOperation&) {
       return {};

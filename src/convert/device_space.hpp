@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kokkos/kokkos.hpp>
+#include <cnc/contract/kokkos_spaces.hpp>
 
 #include <Kokkos_Core.hpp>
 

@@ -4,8 +4,6 @@
 #include "model/streams.hpp"
 #include "parallel.hpp"
 
-#include <kokkos/kokkos.hpp>
-
 #include <unistd.h>
 
 #include <algorithm>

@@ -6,8 +6,6 @@
 #include "solve/drive.hpp"
 #include "solve/prepare.hpp"
 
-#include <kokkos/kokkos.hpp>
-
 #include <algorithm>
 #include <cmath>
 
@@ -108,6 +106,7 @@ struct Solver<V, Exec>::State {
     system.rows = rows;
     system.require_operations();
     ctx->reserve(rows);
+    system.plan_products();
     work.allocate(rows, method_facts(as_prepared.method), ordering.active(), system.widens());
     if (system.plans()) work.plan = system.make_plan();
     ctx->fence();
@@ -151,6 +150,7 @@ struct Solver<V, Exec>::State {
     note.clear();
     advice.clear();
     system.matrix = {};
+    system.product_plans = {};
     system.narrow.reset();
     system.matrix_free.reset();
     system.preconditioner = {};
@@ -191,10 +191,12 @@ struct Solver<V, Exec>::State {
   void refresh_layout(const CsrMatrix<V, Space>& A) {
     const auto* csr = std::get_if<BcsrMatrix<V, Space>>(&system.matrix);
     // A CSR layout shares the caller's arrays: it moves on to the new ones instead of writing to the old.
-    if (csr != nullptr && csr->block_size == 1)
+    if (csr != nullptr && csr->block_size == 1) {
       system.matrix = A;
-    else
+      system.plan_products();
+    } else {
       cnc::update_values(system.matrix, A);
+    }
     if (system.narrow) cnc::update_values(*system.narrow, A);
   }
 

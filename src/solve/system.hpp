@@ -36,13 +36,38 @@ struct System {
   Preconditioner<V, Space> preconditioner;
   PreconditionerFunction<V, Space> custom_preconditioner;
 
+  /// What the backend works out once about a matrix, for its products with vectors of V and, where they are wider, with
+  /// double ones.
+  struct Plans {
+    std::unique_ptr<MatrixPlan> matrix, narrow, widened;
+  } product_plans;
+
   /// Calls f with the operand that iterations use; not for matrix-free systems.
   template <class F>
   decltype(auto) with_operand(F&& f) const {
+    const auto planned = [&](const auto& a, const MatrixPlan* plan) -> decltype(auto) {
+      auto operand = a.operand();
+      operand.plan = plan;
+      return f(std::as_const(operand));
+    };
     if constexpr (!std::is_same_v<V, float>) {
-      if (narrow) return std::visit([&](const auto& a) { return f(a.operand()); }, *narrow);
+      if (narrow)
+        return std::visit(
+            [&](const auto& a) -> decltype(auto) { return planned(a, product_plans.narrow.get()); },
+            *narrow);
     }
-    return std::visit([&](const auto& a) { return f(a.operand()); }, matrix);
+    return std::visit(
+        [&](const auto& a) -> decltype(auto) { return planned(a, product_plans.matrix.get()); },
+        matrix);
+  }
+
+  /// To be called when the arrays of the matrix are others; their values may change in place.
+  void plan_products() {
+    product_plans = {};
+    if (matrix_free) return;
+    product_plans.matrix = plan_spmv<V>(*ctx, matrix);
+    if (narrow) product_plans.narrow = plan_spmv<V>(*ctx, *narrow);
+    if (widens()) product_plans.widened = plan_spmv<double>(*ctx, matrix);
   }
 
   const VectorOps<V>& vector_ops() const { return ctx->template vectors<V>(); }
@@ -59,7 +84,7 @@ struct System {
   /// y := A x with the matrix given by the caller, whatever the iterations store.
   void apply_exactly(const Vector<const V, Space>& x, const Vector<V, Space>& y) const {
     if (matrix_free) return matrix_free->apply(x, y);
-    spmv(*ctx, V(1), matrix, x, V(0), y);
+    spmv(*ctx, V(1), matrix, x, V(0), y, product_plans.matrix.get());
   }
 
   /// Whether a float matrix can be applied to double vectors, for the true residual of float ones.
@@ -72,7 +97,7 @@ struct System {
   }
   /// y := A x in double with a float matrix.
   void apply_widened(const Vector<double, Space>& x, const Vector<double, Space>& y) const {
-    spmv(*ctx, 1.0, matrix, x, 0.0, y);
+    spmv(*ctx, 1.0, matrix, x, 0.0, y, product_plans.widened.get());
   }
 
   /// z := M^-1 r. Backends without the operation still do what a plain operation can do.
@@ -137,11 +162,11 @@ struct System {
   bool plans() const {
     if (matrix_free) return false;
     return with_operand(
-        [&](const auto& A) { return ctx->template matrices<V>(A).plan != nullptr; });
+        [&](const auto& A) { return ctx->template matrices<V>(A).run_plan != nullptr; });
   }
   std::unique_ptr<RunPlan> make_plan() const {
     return with_operand(
-        [&](const auto& A) { return ctx->template matrices<V>(A).plan(ctx->queue(), A); });
+        [&](const auto& A) { return ctx->template matrices<V>(A).run_plan(ctx->queue(), A); });
   }
 
   /// Compulsory traffic of one product with the operator that iterations use.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cnc/vector.hpp>
-#include <kokkos/kokkos.hpp>
 
 #include <cstdint>
 #include <cstring>

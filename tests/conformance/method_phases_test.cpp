@@ -21,7 +21,7 @@ class Stepper {
       : queue_(queue),
         vectors_(vector_ops<V>(backend)),
         passes_(vectors_.methods[method]),
-        matrix_(matrix_table<V, V>(backend).bcsr),
+        matrix_(matrix_ops<BcsrOperand<V>, V>(backend)),
         A_(A),
         M_(M),
         split_(split),
@@ -112,7 +112,7 @@ bool offers(const Backend& backend, int method, Findings& findings) {
   }
   const std::string name = std::string("passes of ") + Method::name;
   // Variants are products with one mapping, beside all vector operations.
-  if (!findings.offered(matrix_table<V, V>(backend).bcsr.spmv_dot, "spmv_dot")) return false;
+  if (!findings.offered(matrix_ops<BcsrOperand<V>, V>(backend).spmv_dot, "spmv_dot")) return false;
   if (found == 0) return findings.offered(passes.finish, name);
   findings.compare(unless(found == expected, "some are missing"), [&] { return name; });
   return found == expected;

@@ -59,11 +59,11 @@ class RunCheck {
       std::visit(
           [&](const auto& A) {
             using SparseMatrix = std::decay_t<decltype(A)>;
-            const auto& ops = matrix_ops(matrix_table<M, V>(backend_), A.operand());
+            const auto& ops = matrix_ops<V>(backend_, A.operand());
             if (!findings_.offered(ops.run[static_cast<int>(method_)],
                                    "run of " + name() + " with " + layout.format))
               return;
-            for (const RunForm form : forms(ops.plan != nullptr)) {
+            for (const RunForm form : forms(ops.run_plan != nullptr)) {
               // One of the others that an emulated device takes by itself.
               if (is_emulated(backend_) && form == RunForm::automatic) continue;
               try {
@@ -94,8 +94,8 @@ class RunCheck {
                  int threads, GuardedVector<double>* history = nullptr) {
     const TestQueue queue(backend_, A.rows, threads);
     const auto operand = queue(A);
-    const auto& ops = matrix_ops(matrix_table<M, V>(backend_), operand);
-    if (ops.plan != nullptr && plan_ == nullptr) plan_ = ops.plan(queue, operand);
+    const auto& ops = matrix_ops<V>(backend_, operand);
+    if (ops.run_plan != nullptr && plan_ == nullptr) plan_ = ops.run_plan(queue, operand);
     MethodRun run;
     run.form = form_;
     run.starts = starts;
@@ -310,14 +310,14 @@ void check_precision(const Backend& backend, Findings& findings) {
 
 void check_runs(const Backend& backend, Findings& findings) {
   for_each_precision([&](auto precision) {
-    check_precision<typename decltype(precision)::Matrix, typename decltype(precision)::Vectors>(
-        backend, findings);
+    check_precision<typename decltype(precision)::M, typename decltype(precision)::V>(backend,
+                                                                                      findings);
   });
 }
 
 /// Matrices that converge at once or are not there: the run ends by itself with the solution.
 void check_tiny(const Backend& backend, Findings& findings) {
-  const auto ops = matrix_table<double, double>(backend).bcsr;
+  const auto ops = matrix_ops<BcsrOperand<double>, double>(backend);
   for (int m = 0; m < method_count; ++m) {
     const Method method = static_cast<Method>(m);
     const std::string name = method_facts(method).name;
@@ -330,7 +330,7 @@ void check_tiny(const Backend& backend, Findings& findings) {
       GuardedVector<double> product(n, Alignment::even);
       const TestQueue queue(backend, n, max_threads), oracle(reference(), n, 1);
       const auto operand = queue(A);
-      const auto plan = ops.plan != nullptr ? ops.plan(queue, operand) : nullptr;
+      const auto plan = ops.run_plan != nullptr ? ops.run_plan(queue, operand) : nullptr;
       MethodRun run;
       run.starts = true;
       run.max_iterations = 100;
@@ -341,8 +341,8 @@ void check_tiny(const Backend& backend, Findings& findings) {
       findings.compare(
           unless(run.iterations <= n + 1 && state.scalars.rr() <= 1e-24, "did not converge"),
           [&] { return "run of " + name + ", n = " + std::to_string(n); });
-      matrix_table<double, double>(reference())
-          .bcsr.spmv(oracle, 1, A.operand(), state.x().data(), 0, product.data());
+      matrix_ops<BcsrOperand<double>, double>(reference())
+          .spmv(oracle, 1, A.operand(), state.x().data(), 0, product.data());
       findings.compare(difference(product, b, [](index_t) { return 1e-11; }),
                        [&] { return "A x after a run of " + name + ", n = " + std::to_string(n); });
     }

@@ -121,9 +121,8 @@ MethodRun reference_run(Method method, const CsrMatrix<M>& A, const Precondition
   MethodRun run;
   run.starts = true;
   run.max_iterations = iterations;
-  matrix_table<M, V>(reference())
-      .bcsr.run[static_cast<int>(method)](queue, A.operand(), P, state.in(queue), &state.scalars,
-                                          &run);
+  matrix_ops<BcsrOperand<M>, V>(reference())
+      .run[static_cast<int>(method)](queue, A.operand(), P, state.in(queue), &state.scalars, &run);
   return run;
 }
 

@@ -67,9 +67,7 @@ void find_out(const Backend& backend) {
 
 /// Names the types of one table: matrix storage M under vectors of V.
 template <class M, class V>
-struct Precision {
-  using Matrix = M;
-  using Vectors = V;
+struct Precision : PrecisionTypes<M, V> {
   static const char* name() {
     if (sizeof(M) < sizeof(V)) return "f32/f64";
     return sizeof(V) == 4 ? "f32" : "f64";
@@ -78,10 +76,22 @@ struct Precision {
 
 template <class Body>
 void for_each_precision(const Body& body) {
-  body(Precision<float, float>());
-  body(Precision<double, double>());
-  body(Precision<float, double>());
+#define CNC_BODY(M, V) body(Precision<M, V>());
+  CNC_FOR_PRECISIONS(CNC_BODY)
+#undef CNC_BODY
 }
+
+/// An operand with its plan, where the backend wants one.
+template <class Operand>
+struct Planned {
+  Operand operand;
+  std::unique_ptr<MatrixPlan> plan;
+  template <class V>
+  Planned(const MatrixOps<Operand, V>& ops, const Queue& queue, const Operand& A) : operand(A) {
+    if (ops.plan != nullptr) plan = ops.plan(queue, A);
+    operand.plan = plan.get();
+  }
+};
 
 /// The oracle.
 inline const Backend& reference() { return find_backend("reference"); }

@@ -59,8 +59,7 @@ Result<V> run(const Backend& backend, const SparseMatrix& A, const Vectors<V>& v
     dots.with_result = queue(result.with);
     if (wanted.self) dots.self_result = queue(result.self);
   }
-  matrix_ops(matrix_table<M, V>(backend), A.operand())
-      .spmv_dot(queue, queue(A), x, queue(result.y), dots);
+  matrix_ops<V>(backend, A.operand()).spmv_dot(queue, queue(A), x, queue(result.y), dots);
   queue.finish();
   result.stayed_inside = queue.walls_intact();
   return result;
@@ -121,7 +120,7 @@ void check_matrix(const Backend& backend, Findings& findings, const NamedMatrix<
                        label);
   };
   const auto check_layout = [&](const Layout<M>& layout, const auto& A) {
-    const auto& ops = matrix_ops(matrix_table<M, V>(backend), A.operand());
+    const auto& ops = matrix_ops<V>(backend, A.operand());
     if (!findings.offered(ops.spmv_dot, "spmv_dot of " + layout.format)) return;
     for (std::size_t kind = 0; kind < std::size(all_wanted); ++kind) {
       // Where a product costs most, a layout takes one kind, and the next layout another.
@@ -137,8 +136,8 @@ void check_matrix(const Backend& backend, Findings& findings, const NamedMatrix<
 
 void check_spmv_dots(const Backend& backend, Findings& findings) {
   for_each_precision([&](auto precision) {
-    using M = typename decltype(precision)::Matrix;
-    using V = typename decltype(precision)::Vectors;
+    using M = typename decltype(precision)::M;
+    using V = typename decltype(precision)::V;
     for (const NamedMatrix<M>& matrix : conformance_matrices<M>())
       if (matrix.A.rows == matrix.A.cols) check_matrix<M, V>(backend, findings, matrix);
     check_matrix<M, V>(backend, findings, {"square 2300", random_csr<M>(2300, 2300, 5, 9)});

@@ -14,18 +14,19 @@ template <class M, class V, class SparseMatrix, class SkipRow>
 void check_product(const Backend& backend, Findings& findings, const std::string& name,
                    const CsrMatrix<M>& csr, const SparseMatrix& A, const GuardedVector<V>& x,
                    const SkipRow& skip_row) {
-  const auto spmv = matrix_ops(matrix_table<M, V>(backend), A.operand()).spmv;
-  if (!findings.offered(spmv, std::string("spmv of ") + A.format_name())) return;
+  using Operand = decltype(A.operand());
+  const auto& ops = matrix_ops<Operand, V>(backend);
+  if (!findings.offered(ops.spmv, std::string("spmv of ") + A.format_name())) return;
   GuardedVector<V> y(csr.rows, Alignment::even), expected(csr.rows, Alignment::even);
-  matrix_table<M, V>(reference())
-      .bcsr.spmv(TestQueue(reference(), csr.rows, 1), V(1), csr.operand(), x.data(), V(0),
-                 expected.data());
+  matrix_ops<BcsrOperand<M>, V>(reference())
+      .spmv(TestQueue(reference(), csr.rows, 1), V(1), csr.operand(), x.data(), V(0),
+            expected.data());
   const auto weights = row_weights(csr, x);
   for (int threads = 1; threads <= most_threads(backend); ++threads) {
     y.fill(GuardedVector<V>::nan());
     const TestQueue queue(backend, csr.rows, threads);
     try {
-      spmv(queue, V(1), queue(A), queue(x), V(0), queue(y));
+      ops.spmv(queue, V(1), Planned(ops, queue, queue(A)).operand, queue(x), V(0), queue(y));
     } catch (const UnsupportedOperation&) {
       return findings.not_offered("spmv of " + name);
     }
@@ -54,8 +55,8 @@ GuardedVector<V> poisoned(index_t n) {
 
 void check_containment(const Backend& backend, Findings& findings) {
   for_each_precision([&](auto precision) {
-    using M = typename decltype(precision)::Matrix;
-    using V = typename decltype(precision)::Vectors;
+    using M = typename decltype(precision)::M;
+    using V = typename decltype(precision)::V;
     for (const NamedMatrix<M>& matrix : conformance_matrices<M>()) {
       const CsrMatrix<M>& A = matrix.A;
       const GuardedVector<V> x = poisoned<V>(A.cols);
@@ -70,8 +71,8 @@ void check_containment(const Backend& backend, Findings& findings) {
 
 void check_slices(const Backend& backend, Findings& findings) {
   for_each_precision([&](auto precision) {
-    using M = typename decltype(precision)::Matrix;
-    using V = typename decltype(precision)::Vectors;
+    using M = typename decltype(precision)::M;
+    using V = typename decltype(precision)::V;
     const CsrMatrix<M> A = random_csr<M>(171, 166, 5, 41);
     GuardedVector<V> x(A.cols, Alignment::odd);
     x.randomize(43);

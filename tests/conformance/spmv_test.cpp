@@ -25,9 +25,9 @@ struct Product {
     before.randomize(5);
     if (beta == 0) before.fill(GuardedVector<V>::nan());
     expected.assign(before);
-    const auto& table = matrix_table<M, V>(reference());
-    table.bcsr.spmv(TestQueue(reference(), A.rows, 1), V(alpha), A.operand(), x.data(), V(beta),
-                    expected.data());
+    matrix_ops<BcsrOperand<M>, V>(reference())
+        .spmv(TestQueue(reference(), A.rows, 1), V(alpha), A.operand(), x.data(), V(beta),
+              expected.data());
   }
   double tolerance(const RowWeight& weight, index_t row) const {
     const double old = beta == 0 ? 0 : std::abs(beta * before[row]);
@@ -78,14 +78,14 @@ class SpmvCheck {
              std::to_string(product.beta) + ", " + std::to_string(threads) + " threads" +
              (odd ? ", odd alignment" : "");
     };
-    const auto spmv = matrix_ops(matrix_table<M, V>(backend_), A.operand()).spmv;
-    if (!findings_.offered(spmv, "spmv of " + layout.format)) return;
+    const auto& ops = matrix_ops<decltype(A.operand()), V>(backend_);
+    if (!findings_.offered(ops.spmv, "spmv of " + layout.format)) return;
     GuardedVector<V> y(A.rows, odd ? Alignment::odd : Alignment::even);
     y.assign(product.before);
     const TestQueue queue(backend_, A.rows, threads);
     try {
-      spmv(queue, V(product.alpha), queue(A), queue(std::as_const(x_[odd])), V(product.beta),
-           queue(y));
+      ops.spmv(queue, V(product.alpha), Planned(ops, queue, queue(A)).operand,
+               queue(std::as_const(x_[odd])), V(product.beta), queue(y));
     } catch (const UnsupportedOperation&) {
       return findings_.not_offered("spmv of " + layout.name);
     }
@@ -110,8 +110,8 @@ class SpmvCheck {
 
 void check_spmv(const Backend& backend, Findings& findings) {
   for_each_precision([&](auto precision) {
-    using M = typename decltype(precision)::Matrix;
-    using V = typename decltype(precision)::Vectors;
+    using M = typename decltype(precision)::M;
+    using V = typename decltype(precision)::V;
     for (const NamedMatrix<M>& matrix : conformance_matrices<M>())
       if (matrix.A.rows < 1000 || !is_emulated(backend))
         SpmvCheck<M, V>(backend, findings, matrix).run();

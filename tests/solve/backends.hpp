@@ -67,7 +67,8 @@ inline constexpr Method cg_methods[] = {Method::pcg, Method::pcg_single_reductio
 
 /// Whether a backend has the passes of a method.
 inline bool has_passes(const Backend& backend, Method method) {
-  return backend.vector_f64.methods[static_cast<int>(method)]
+  return vector_ops<double>(backend)
+             .methods[static_cast<int>(method)]
              .iteration[method_facts(method).iteration_phases - 1] != nullptr;
 }
 

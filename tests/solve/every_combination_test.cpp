@@ -48,7 +48,7 @@ bool form_fits(const SolveReport& report, const Backend& backend, Method method,
   if (backend.variant && report.form == "plain operations") return true;  // products only
   const bool on_device =
       report.form == "streamed" || report.form == "graph" || report.form == "resident";
-  if (on_device) return backend.matrix_f64.bcsr.plan != nullptr;
+  if (on_device) return matrix_ops<BcsrOperand<double>, double>(backend).run_plan != nullptr;
   return report.form == "run" || report.form == "fused steps";
 }
 
@@ -139,7 +139,7 @@ void solve_everything(const Backend& backend, Findings& findings) {
   for_each_precision([&](auto precision) {
     using P = decltype(precision);
     in_memory_of(backend, [&]<class Exec>(std::type_identity<Exec>) {
-      solve_problems<typename P::Matrix, typename P::Vectors, Exec>(backend, findings);
+      solve_problems<typename P::M, typename P::V, Exec>(backend, findings);
     });
   });
 }

@@ -187,16 +187,16 @@ TEST_CASE("a backend that lacks an operation says so and is not called") {
         !backend->availability().usable)
       continue;
     Context<> ctx(backend->name);
-    if (backend->vector_f32.nrm2 == nullptr) {
+    if (vector_ops<float>(*backend).nrm2 == nullptr) {
       Solver<float> solver(ctx);
       CHECK_THROWS_AS(solver.prepare(convert_values<float>(line_of(4))), UnsupportedOperation);
     }
-    if (backend->matrix_f64.bsell.spmv == nullptr) {
+    if (matrix_ops<BsellOperand<double>, double>(*backend).spmv == nullptr) {
       Solver<double> solver(ctx,
                             options_for(Method::pcg, {"bsell", 1}, PreconditionerKind::jacobi));
       CHECK_THROWS_AS(solver.prepare(line_of(4)), UnsupportedOperation);
     }
-    if (backend->vector_f64.precondition == nullptr) {
+    if (vector_ops<double>(*backend).precondition == nullptr) {
       Solver<double> solver(ctx,
                             options_for(Method::pcg, {"csr", 1}, PreconditionerKind::block_jacobi));
       CHECK_THROWS_AS(solver.prepare(line_of(4)), UnsupportedOperation);

@@ -73,8 +73,8 @@ const char* sized(const Context<Exec>& ctx, const char* usual, const char* emula
 
 /// Backends that can solve. Variants of an emulated one are the same rows under other launches.
 inline bool solves(const Backend& backend) {
-  return !backend.yardstick && backend.vector_f64.dot != nullptr &&
-         (!backend.variant || backend.matrix_f64.bcsr.run[0] != nullptr);
+  return !backend.yardstick && vector_ops<double>(backend).dot != nullptr &&
+         (!backend.variant || matrix_ops<BcsrOperand<double>, double>(backend).run[0] != nullptr);
 }
 
 /// The same, and the yardsticks of the host, which offer enough for the plainest form.

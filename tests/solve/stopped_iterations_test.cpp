@@ -147,7 +147,7 @@ void stop_everywhere(const Backend& backend, const KnownProblem<V>& P, const For
 void stop_at_each_iteration(const Backend& backend, Findings& findings) {
   for_each_precision([&](auto precision) {
     using P = decltype(precision);
-    using V = typename P::Vectors;
+    using V = typename P::V;
     for (const index_t n : {1, 37, 1100}) {
       if (n == 1100 && is_emulated(backend)) continue;
       const auto problem = dominant_problem<V>(n);
@@ -159,8 +159,7 @@ void stop_at_each_iteration(const Backend& backend, Findings& findings) {
             if ((n == 1100 || is_emulated(backend)) && format.block_size + size > 2)
               continue;  // costs time, tests nothing new
             in_memory_of(backend, [&]<class Exec>(std::type_identity<Exec>) {
-              stop_everywhere<typename P::Matrix, Exec>(backend, problem, format, kind, size,
-                                                        findings);
+              stop_everywhere<typename P::M, Exec>(backend, problem, format, kind, size, findings);
             });
           } catch (const UnsupportedOperation&) {
             findings.not_offered(format.text() + " " + P::name());

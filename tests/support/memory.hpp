@@ -2,7 +2,6 @@
 
 #include <cnc/context.hpp>
 #include <cnc/copy.hpp>
-#include <kokkos/kokkos.hpp>
 
 #include <type_traits>
 #include <vector>

@@ -75,7 +75,7 @@ constexpr DiaOperand<M> dia = {5, 5, 4, false, dia_offsets, dia_values<M>};
 
 template <class M, class V, class Operand>
 void check_products(const Operand& A) {
-  const auto& ops = matrix_ops(matrix_table<M, V>(reference_backend), A);
+  const auto& ops = matrix_ops<V>(reference_backend, A);
   const Values<V> x = {1, 2, 3, 4, 5};
 
   Values<V> y = {V(nan), V(nan), V(nan), V(nan), V(nan)};
@@ -115,8 +115,8 @@ TEST_CASE("reference spmv and spmv_dot give hand-computed values") {
 }
 
 TEST_CASE("reference spmv of rectangular and empty matrices") {
-  const auto spmv = reference_backend.matrix_f64.bcsr.spmv;
-  const auto sliced = reference_backend.matrix_f64.bsell.spmv;
+  const auto spmv = matrix_ops<BcsrOperand<double>, double>(reference_backend).spmv;
+  const auto sliced = matrix_ops<BsellOperand<double>, double>(reference_backend).spmv;
   const double x[] = {1, 10, 100};
   // [ 1 2 3 ] in a 2 x 2 block and half of one
   const index_t offsets[] = {0, 2};
@@ -151,7 +151,8 @@ TEST_CASE("reference spmv of half a symmetric matrix") {
   const double values[] = {1, 2, 3, 4, 5, 0};
   const double x[] = {1, 10, 100};
   double y[] = {nan, nan, nan};
-  reference_backend.matrix_f64.dia.spmv({}, 1, {3, 3, 2, true, offsets, values}, x, 0, y);
+  matrix_ops<DiaOperand<double>, double>(reference_backend)
+      .spmv({}, 1, {3, 3, 2, true, offsets, values}, x, 0, y);
   CHECK(y[0] == 41);
   CHECK(y[1] == 524);
   CHECK(y[2] == 350);
@@ -160,7 +161,7 @@ TEST_CASE("reference spmv of half a symmetric matrix") {
 TEST_CASE("a float matrix under double vectors keeps the digits of the vectors") {
   const double x[] = {1 + 0x1p-40, 0, 0, 0, 0};
   double y[5];
-  reference_backend.matrix_f32_f64.bcsr.spmv({}, 1, csr<float>, x, 0, y);
+  matrix_ops<BcsrOperand<float>, double>(reference_backend).spmv({}, 1, csr<float>, x, 0, y);
   CHECK(y[0] == 2 + 0x1p-39);
 }
 
@@ -206,12 +207,12 @@ TEST_CASE("a dot product of floats accumulates in double") {
   const std::vector<float> x = {1, 1.0f / 4096, 1};
   const std::vector<float> y = {1, 1.0f / 4096, -1};
   double result = nan;
-  reference_backend.vector_f32.dot({}, 3, x.data(), y.data(), &result);
+  vector_ops<float>(reference_backend).dot({}, 3, x.data(), y.data(), &result);
   CHECK(result == 0x1p-24);
 }
 
 TEST_CASE("reference preconditioners give hand-computed values") {
-  const auto apply = reference_backend.vector_f64.precondition;
+  const auto apply = vector_ops<double>(reference_backend).precondition;
   const Values<double> r = {1, 2, 3};
   Values<double> z(3, nan);
   apply({}, 3, {}, r.data(), z.data());
@@ -250,7 +251,8 @@ struct Solve {
     run.starts = starts;
     run.max_iterations = most;
     run.rr_target = target;
-    reference_backend.matrix_f64.bcsr.run[static_cast<int>(method)]({}, A, M, v, &scalars, &run);
+    matrix_ops<BcsrOperand<double>, double>(reference_backend)
+        .run[static_cast<int>(method)]({}, A, M, v, &scalars, &run);
     CHECK(std::memcmp(run.scalars.value, scalars.value, sizeof scalars.value) == 0);
     CHECK(run.scalars.breakdown == scalars.breakdown);
     return run.iterations;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cnc/contract/ops.hpp>
+#include <cnc/contract/precisions.hpp>
 
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 namespace cnc {
@@ -12,6 +14,35 @@ struct Availability {
   bool usable = false;  ///< contexts can be made
   std::string detail;   ///< "AVX-512, 2 threads" or "no device found"
 };
+
+namespace detail {
+template <class... V>
+std::tuple<VectorOps<V>...> vector_tables(const std::tuple<V...>&);
+template <class... M, class... V>
+std::tuple<MatrixTable<M, V>...> matrix_tables(const std::tuple<PrecisionTypes<M, V>...>&);
+}  // namespace detail
+
+/// @{
+/// A table for each type of vectors, and for each precision.
+using VectorTables = decltype(detail::vector_tables(VectorTypes()));
+using MatrixTables = decltype(detail::matrix_tables(Precisions()));
+/// @}
+
+/// The tables made by make.template operator()<V>() for each type of vectors.
+template <class Make>
+constexpr VectorTables for_vector_types(const Make& make) {
+  return [&]<class... V>(std::type_identity<std::tuple<V...>>) {
+    return VectorTables(make.template operator()<V>()...);
+  }(std::type_identity<VectorTypes>());
+}
+
+/// The tables made by make.template operator()<M, V>() for each precision.
+template <class Make>
+constexpr MatrixTables for_precisions(const Make& make) {
+  return [&]<class... M, class... V>(std::type_identity<std::tuple<PrecisionTypes<M, V>...>>) {
+    return MatrixTables(make.template operator()<M, V>()...);
+  }(std::type_identity<Precisions>());
+}
 
 /// A kernel set: a constant table. Which backends exist is written in src/registry.cpp alone.
 struct Backend {
@@ -28,34 +59,29 @@ struct Backend {
   /// Device backends: bytes free on a device, for messages about memory; null on the host.
   double (*free_bytes)(int device) = nullptr;
 
-  VectorOps<float> vector_f32 = {};                ///< operations on float vectors
-  VectorOps<double> vector_f64 = {};               ///< operations on double vectors
-  MatrixTable<float, float> matrix_f32 = {};       ///< float matrix and vectors
-  MatrixTable<double, double> matrix_f64 = {};     ///< double matrix and vectors
-  MatrixTable<float, double> matrix_f32_f64 = {};  ///< float matrix under double vectors
+  VectorTables vectors = {};   ///< operations on vectors, by their type
+  MatrixTables matrices = {};  ///< operations with matrices, by the precisions
 };
 
-/// The table for vectors of V.
+/// The operations on vectors of V.
 template <class V>
 constexpr const VectorOps<V>& vector_ops(const Backend& backend) {
-  static_assert(std::is_same_v<V, float> || std::is_same_v<V, double>);
-  if constexpr (std::is_same_v<V, float>)
-    return backend.vector_f32;
-  else
-    return backend.vector_f64;
+  return std::get<VectorOps<V>>(backend.vectors);
 }
 
-/// The table for matrices stored in M under vectors of V.
-template <class M, class V>
-constexpr const MatrixTable<M, V>& matrix_table(const Backend& backend) {
+/// The operations with matrices of one format, whose entries may be narrower than the vectors of V, not wider.
+template <class Operand, class V>
+constexpr const MatrixOps<Operand, V>& matrix_ops(const Backend& backend) {
+  using M = typename Operand::value_type;
   static_assert(sizeof(M) <= sizeof(V),
                 "matrix storage may be narrower than the vectors, not wider");
-  if constexpr (std::is_same_v<V, float>)
-    return backend.matrix_f32;
-  else if constexpr (std::is_same_v<M, double>)
-    return backend.matrix_f64;
-  else
-    return backend.matrix_f32_f64;
+  return std::get<MatrixTable<M, V>>(backend.matrices).template of<Operand>();
+}
+
+/// The same for the format of an operand.
+template <class V, class Operand>
+constexpr const MatrixOps<Operand, V>& matrix_ops(const Backend& backend, const Operand&) {
+  return matrix_ops<Operand, V>(backend);
 }
 
 }  // namespace cnc

@@ -2,10 +2,18 @@
 
 #include <cnc/contract/types.hpp>
 
+#include <tuple>
+
 namespace cnc {
 
 // Operands are what a kernel sees of a matrix: sizes and raw pointers in the backend's memory space.
 // They own nothing. `T` is the type in which the matrix values are stored.
+
+/// What a backend works out once about a matrix, for many operations with it: the analysis of a vendor's library, say.
+/// Opaque. It holds for the arrays that it was made for, whose values may change in place, and for one queue at a time.
+struct MatrixPlan {
+  virtual ~MatrixPlan() = default;
+};
 
 /// Block compressed sparse row; block_size 1 is CSR.
 ///
@@ -23,10 +31,11 @@ struct BcsrOperand {
   const index_t* row_offsets = nullptr;  ///< [block_rows + 1]
   const index_t* columns = nullptr;      ///< [blocks]
   const T* values = nullptr;             ///< [blocks b^2]
-  index_t blocks = 0;  ///< row_offsets[block_rows], known to the host: what launches go by
+  index_t blocks = 0;  ///< row_offsets[block_rows], known to the host: launches depend on it
 
   constexpr index_t block_rows() const { return ceil_div(rows, block_size); }
   constexpr index_t block_cols() const { return ceil_div(cols, block_size); }
+  const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
   bool operator==(const BcsrOperand&) const = default;
 };
 
@@ -52,11 +61,12 @@ struct BsellOperand {
   const index_t* columns = nullptr;          ///< [slots]
   const index_t* row_permutation = nullptr;  ///< [slices C]
   const T* values = nullptr;                 ///< [slots b^2]
-  offset_t slots = 0;  ///< slice_offsets[slices], known to the host: what launches go by
+  offset_t slots = 0;  ///< slice_offsets[slices], known to the host: launches depend on it
 
   constexpr index_t block_rows() const { return ceil_div(rows, block_size); }
   /// A partial last one included.
   constexpr index_t slices() const { return ceil_div(block_rows(), slice_height); }
+  const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
   bool operator==(const BsellOperand&) const = default;
 };
 
@@ -73,7 +83,12 @@ struct DiaOperand {
   bool symmetric = false;            ///< the lower half is implied
   const index_t* offsets = nullptr;  ///< [diagonals], ascending: column - row
   const T* values = nullptr;         ///< [diagonals rows]
+  const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
   bool operator==(const DiaOperand&) const = default;
 };
+
+/// The formats. The only list: tables follow it, and CMake reads it here.
+template <class T>
+using Formats = std::tuple<BcsrOperand<T>, BsellOperand<T>, DiaOperand<T>>;
 
 }  // namespace cnc

@@ -110,32 +110,32 @@ struct MatrixOps {
   /// Errors   UnsupportedOperation (a form that is not offered for this matrix).
   void (*run[method_count])(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
                             const MethodVectors<V>&, MethodScalars*, MethodRun*) = {};
-  /// Sets up for runs with this matrix; null when there is nothing to set up.
-  std::unique_ptr<RunPlan> (*plan)(const Queue&, const Operand& A) = nullptr;
+  /// What operations with this matrix need to have worked out, in A.plan; null: nothing. Allocates, and may wait.
+  std::unique_ptr<MatrixPlan> (*plan)(const Queue&, const Operand& A) = nullptr;
+  /// Sets up for the runs of one solver with this matrix; null when there is nothing to set up.
+  std::unique_ptr<RunPlan> (*run_plan)(const Queue&, const Operand& A) = nullptr;
 };
 
-/// Everything that a backend offers for matrices stored in M under vectors of V. One line per format.
-template <class M, class V>
-struct MatrixTable {
-  MatrixOps<BcsrOperand<M>, V> bcsr = {};    ///< CSR and BCSR
-  MatrixOps<BsellOperand<M>, V> bsell = {};  ///< sliced formats
-  MatrixOps<DiaOperand<M>, V> dia = {};      ///< both forms of DIA
-};
+/// Everything that a backend offers for matrices stored in M under vectors of V: one MatrixOps for each of Formats<M>.
+template <class M, class V, class OfFormats = Formats<M>>
+struct MatrixTable;
+template <class M, class V, class... Operand>
+struct MatrixTable<M, V, std::tuple<Operand...>> {
+  std::tuple<MatrixOps<Operand, V>...> formats = {};
 
-/// @{
-/// The entries for the format of an operand.
-template <class M, class V>
-constexpr const auto& matrix_ops(const MatrixTable<M, V>& table, const BcsrOperand<M>&) {
-  return table.bcsr;
-}
-template <class M, class V>
-constexpr const auto& matrix_ops(const MatrixTable<M, V>& table, const BsellOperand<M>&) {
-  return table.bsell;
-}
-template <class M, class V>
-constexpr const auto& matrix_ops(const MatrixTable<M, V>& table, const DiaOperand<M>&) {
-  return table.dia;
-}
-/// @}
+  /// The table of entries made by make.template operator()<Operand>() for each format.
+  template <class Make>
+  static constexpr MatrixTable each(const Make& make) {
+    return {{make.template operator()<Operand>()...}};
+  }
+  template <class Operand_>
+  constexpr MatrixOps<Operand_, V>& of() {
+    return std::get<MatrixOps<Operand_, V>>(formats);
+  }
+  template <class Operand_>
+  constexpr const MatrixOps<Operand_, V>& of() const {
+    return std::get<MatrixOps<Operand_, V>>(formats);
+  }
+};
 
 }  // namespace cnc

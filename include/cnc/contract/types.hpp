@@ -12,7 +12,7 @@ using index_t = std::int32_t;
 /// slot counts of sliced formats exceed 32 bits long before the index arrays do.
 using offset_t = std::int64_t;
 
-/// Where a backend's operands live. Data never moves between the two on the quiet.
+/// Where a backend's operands live. Data moves between the two only when it is asked to.
 enum class MemorySpace { host, device };
 
 /// Largest block size that any format accepts. 1, 2, 3, 4, 5, 6 and 8 have kernels of their own; the
