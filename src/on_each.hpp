@@ -186,8 +186,8 @@ KOKKOS_INLINE_FUNCTION void store_shared(T& place, T value) {
 }  // namespace cnc::detail
 
 // Tells Kokkos::Sum where to start.
-template <class Sum>
-requires std::is_base_of_v<cnc::detail::Facts, Sum>
-struct Kokkos::reduction_identity<Sum> {
-  KOKKOS_FORCEINLINE_FUNCTION static Sum sum() { return {}; }
+template <class T>
+requires std::is_base_of_v<cnc::detail::Facts, T>
+struct Kokkos::reduction_identity<T> {
+  KOKKOS_FORCEINLINE_FUNCTION static T sum() { return {}; }
 };
