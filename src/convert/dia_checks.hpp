@@ -73,10 +73,10 @@ void require_dia_refreshable(const SparseMatrix& A, const Source& source) {
           "update_values: source and matrix differ in rows or cols");
 }
 
-/// row < 0: all entries found their place.
-inline void require_placed(index_t row) {
-  require(row < 0, [=] {
-    return "update_values: an entry of row " + std::to_string(row) +
+/// Throws what a refresh reported: the first row that has no place.
+inline void require_placed(const Least& unplaced) {
+  require(!unplaced.found(), [&] {
+    return "update_values: an entry of row " + std::to_string(unplaced.key) +
            " has no place in the matrix's diagonals or is too large for its precision";
   });
 }

@@ -2,6 +2,7 @@
 
 #include "convert/narrow.hpp"
 #include "convert/search.hpp"
+#include "on_each.hpp"
 
 #include <cnc/contract/operands.hpp>
 
@@ -61,7 +62,7 @@ KOKKOS_INLINE_FUNCTION bool refresh_row(const DiaOperand<T>& A, T* values,
 
 /// Entries of one row on both sides of the diagonal, and whether the lower ones repeat what was placed
 /// for their mirror images. Rows of a symmetric matrix, after all went through refresh_row.
-struct MirrorFacts {
+struct MirrorFacts : Facts {
   offset_t lower = 0, upper = 0;
   index_t unlike = -1;  ///< first row whose lower entries differ from the upper ones
 

@@ -1,4 +1,4 @@
-#include "convert/device_space.hpp"
+#include "convert/spaces.hpp"
 
 #include <cnc/formats.hpp>
 

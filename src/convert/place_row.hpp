@@ -10,12 +10,6 @@
 
 namespace cnc::detail {
 
-/// An entry of the source that update_values cannot take over. position < 0: there is none.
-struct RefusedEntry {
-  index_t row = -1;
-  index_t position = -1;  ///< in source.columns
-};
-
 /// Writes row `row` of a CSR matrix into the places that a row of another layout has for it, and zeros
 /// into those that the row does not fill: every place is written once. column_at(j) is the column of the
 /// j-th of `blocks` blocks, ascending; store(j, c, value) takes the entry in column c of that block. A

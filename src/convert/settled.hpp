@@ -1,6 +1,8 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
+#include <cnc/vector.hpp>
+
+#include <type_traits>
 
 namespace cnc::detail {
 
@@ -20,5 +22,11 @@ struct Settled {
   Settled(const Settled&) = delete;
   Settled& operator=(const Settled&) = delete;
 };
+
+struct [[maybe_unused]] NothingToAwait {};
+
+/// Settled for set-up in device memory.
+template <class Space>
+using SettledIn = std::conditional_t<is_host_space<Space>, NothingToAwait, Settled>;
 
 }  // namespace cnc::detail

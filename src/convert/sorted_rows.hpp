@@ -152,10 +152,4 @@ CsrMatrix<T, Space> ascending_csr(CsrMatrix<T, Space> A) {
   return A.checked == Checked::ascending ? A : in_order<Exec>(A, ascending_order<Exec>(A));
 }
 
-/// The same for host matrices.
-template <class T>
-CsrMatrix<T> ascending_csr(const CsrMatrix<T>& A) {
-  return ascending_csr<Kokkos::DefaultHostExecutionSpace>(A);
-}
-
 }  // namespace cnc::detail

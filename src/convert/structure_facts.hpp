@@ -1,6 +1,7 @@
 #pragma once
 
 #include "convert/search.hpp"
+#include "on_each.hpp"
 
 #include <cnc/contract/operands.hpp>
 #include <cnc/formats.hpp>
@@ -16,22 +17,26 @@
 
 namespace cnc::detail {
 
-inline constexpr int analyzed_block_sizes[] = {2, 3, 4, 5, 6, 8};
 inline constexpr int analyzed_sizes = 6;
+/// An object, so that kernels can have a copy.
+struct BlockSizes {
+  int at[analyzed_sizes];
+};
+inline constexpr BlockSizes analyzed_block_sizes{{2, 3, 4, 5, 6, 8}};
 
 /// From the rows' offsets and outermost columns.
-struct RowFacts {
+struct RowFacts : Facts {
   index_t longest = 0;
   index_t shortest = std::numeric_limits<index_t>::max();
   index_t empty = 0;
-  double sum_of_squares = 0;
+  offset_t sum_of_squares = 0;  ///< below 2^62, as there are less than 2^31 entries
   index_t lower_bandwidth = 0, upper_bandwidth = 0;
 
   KOKKOS_INLINE_FUNCTION void add_row(index_t row, const index_t* first, const index_t* last) {
     const auto length = static_cast<index_t>(last - first);
     longest = std::max(longest, length);
     shortest = std::min(shortest, length);
-    sum_of_squares += static_cast<double>(length) * length;
+    sum_of_squares += static_cast<offset_t>(length) * length;
     if (length == 0) {
       ++empty;
       return;
@@ -57,8 +62,9 @@ struct RowFacts {
     structure.shortest_row = shortest;
     structure.empty_rows = empty;
     structure.mean_row = static_cast<double>(structure.nonzeros) / structure.rows;
-    structure.row_deviation = std::sqrt(
-        std::max(0.0, sum_of_squares / structure.rows - structure.mean_row * structure.mean_row));
+    structure.row_deviation =
+        std::sqrt(std::max(0.0, static_cast<double>(sum_of_squares) / structure.rows -
+                                    structure.mean_row * structure.mean_row));
     structure.lower_bandwidth = lower_bandwidth;
     structure.upper_bandwidth = upper_bandwidth;
   }
@@ -72,7 +78,7 @@ KOKKOS_INLINE_FUNCTION bool precedes(const Asymmetry& a, const Asymmetry& b) {
 }
 
 /// From the comparison of entries with their mirror images.
-struct SymmetryFacts {
+struct SymmetryFacts : Facts {
   offset_t upper = 0, lower = 0;  ///< entries above and below the diagonal
   offset_t paired = 0;            ///< entries above the diagonal that have a mirror image
   bool equal = true;              ///< all pairs hold equal values

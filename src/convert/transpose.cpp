@@ -39,7 +39,8 @@ CsrMatrix<T> transpose(const CsrMatrix<T>& A) {
     }
     row_offsets(column + 1) = sum;
   });
-  detail::offsets_from_counts(row_offsets.data(), A.cols, "nonzeros");
+  detail::offsets_from_counts(Kokkos::DefaultHostExecutionSpace(), row_offsets.data(), A.cols,
+                              "nonzeros");
 
   const auto nonzeros = static_cast<std::size_t>(A.blocks());
   const auto columns = uninitialized<index_t>("cnc::csr columns", nonzeros);

@@ -91,12 +91,12 @@ TEST_CASE("BcsrMatrix::validate names each kind of fault") {
   }
   SECTION("columns out of range") {
     spoiled.columns(1) = 3;
-    CHECK_THROWS_WITH(spoiled.A.validate(),
-                      ContainsSubstring("block row 0: column") && ContainsSubstring("out of range"));
+    CHECK_THROWS_WITH(spoiled.A.validate(), ContainsSubstring("block row 0: column") &&
+                                                ContainsSubstring("out of range"));
     spoiled.columns(1) = 2;
     spoiled.columns(0) = -1;
-    CHECK_THROWS_WITH(spoiled.A.validate(),
-                      ContainsSubstring("block row 0: column") && ContainsSubstring("out of range"));
+    CHECK_THROWS_WITH(spoiled.A.validate(), ContainsSubstring("block row 0: column") &&
+                                                ContainsSubstring("out of range"));
   }
   SECTION("a value right of the last column") {
     spoiled.values(5) = 9;
@@ -126,7 +126,8 @@ TEST_CASE("the first fault is named, whatever the number of threads") {
   index_t first = 0;
   while (A.row_offsets(first) == A.row_offsets(first + 1) || columns[A.row_offsets(first)] >= 0)
     ++first;
-  CHECK_THROWS_WITH(A.validate(), ContainsSubstring("row " + std::to_string(first) + ": column -5"));
+  CHECK_THROWS_WITH(A.validate(),
+                    ContainsSubstring("row " + std::to_string(first) + ": column -5"));
 }
 
 TEST_CASE("a matrix that is not valid is refused by the conversions") {
@@ -188,12 +189,13 @@ TEST_CASE("counts beyond 32 bits are refused") {
   CHECK_THROWS_WITH((BcsrMatrix<double>(1, 1, 1, offsets, columns, values)),
                     ContainsSubstring("2^31 - 1"));
 
+  const Kokkos::DefaultHostExecutionSpace host;
   index_t counts[] = {0, 1 << 30, 1 << 30};
-  CHECK_THROWS_WITH(cnc::detail::offsets_from_counts(counts, 2, "blocks"),
+  CHECK_THROWS_WITH(cnc::detail::offsets_from_counts(host, counts, 2, "blocks"),
                     ContainsSubstring("more than 2147483647 blocks"));
   index_t fitting[] = {7, 1 << 30, (1 << 30) - 1};
-  CHECK(cnc::detail::offsets_from_counts(fitting, 2, "blocks") == 2147483647);
+  CHECK(cnc::detail::offsets_from_counts(host, fitting, 2, "blocks") == 2147483647);
   CHECK(fitting[0] == 0);
   offset_t wide[] = {0, offset_t{1} << 31, 1};
-  CHECK(cnc::detail::offsets_from_counts(wide, 2, "slots") == (offset_t{1} << 31) + 1);
+  CHECK(cnc::detail::offsets_from_counts(host, wide, 2, "slots") == (offset_t{1} << 31) + 1);
 }

@@ -205,6 +205,19 @@ TEST_CASE("choose_format follows the structure") {
   CHECK_THROWS_AS(choose_format(Structure{}, 2), InvalidArgument);
 }
 
+TEST_CASE("choose_format weighs a device by its own efficiencies") {
+  const auto choice = [](const CsrMatrix<double>& A) {
+    return choose_format(analyze(A), 8, MemorySpace::device).format.text();
+  };
+  CHECK(choice(generate_problem("poisson2d:60x60")) == "dia-symmetric");
+  CHECK(choice(random_csr<double>(3000, 3000, 4, 1)) == "csr");  // sliced rows start later
+  CHECK(choice(random_csr<double>(3000, 3000, 60, 1, block(3))) == "bcsr:3");
+  CHECK(choice(random_csr<double>(30000, 30000, 60, 1, block(3))) == "bsell:3");
+  CHECK_THAT(choose_format(analyze(random_csr<double>(300, 300, 4, 1)), 8, MemorySpace::device)
+                 .reasons.front(),
+             ContainsSubstring("78 % of memory speed"));
+}
+
 TEST_CASE("choose_format weighs waiting on a device, where there are few rows") {
   const auto choice = [](const CsrMatrix<double>& A, int value_bytes) {
     return choose_format(analyze(A), value_bytes, MemorySpace::device).format.text();
