@@ -67,9 +67,8 @@ struct RecordingStream {
     if (owned) CNC_GPU_CALL(StreamCreateWithFlags, &stream, CNC_GPU_API(StreamNonBlocking));
     if (stream == nullptr)
       throw UnsupportedOperation(
-          "a graph that holds a preconditioner needs a Context whose execution space instance has "
-          "a "
-          "stream of its own: the default stream cannot be recorded");
+          "the default stream cannot be recorded in a graph: give the Context an execution space "
+          "instance with a stream of its own");
   }
   ~RecordingStream() {
     if (graph != nullptr) (void)CNC_GPU_API(GraphDestroy)(graph);

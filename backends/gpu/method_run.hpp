@@ -103,8 +103,12 @@ inline constexpr bool has_resident_form = compiled_block<Rows> == 1 || compiled_
                                           (all_kernels && compiled_block<Rows> > 0 &&
                                            Method::symmetric && !Method::restarts);
 
-/// Iterations of one graph.
-inline constexpr index_t graph_iterations = 16;
+/// Iterations that are enqueued at once, or recorded in a graph. A preconditioner that is enqueued between passes may
+/// cost more than all the rest and cannot skip itself once the run is over: fewer of them, and none ahead of the host
+/// before that is little beside what is done.
+inline constexpr index_t group_iterations = 16;
+inline constexpr index_t preconditioned_group_iterations = 4;
+inline constexpr index_t iterations_before_groups_ahead = 32;
 
 template <int wave, class Operand, class V>
 std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue, const Operand& A) {
@@ -148,8 +152,7 @@ struct MethodRunner {
     run.launches = 0;
     run.synchronisations = 0;
     const bool forced = run.form == RunForm::resident;
-    const bool can_be_resident =
-        run.preconditioner.enqueue == nullptr && (forced || run.form == RunForm::automatic);
+    const bool can_be_resident = !between() && (forced || run.form == RunForm::automatic);
     if (!can_be_resident || !resident(forced)) {
       if (forced)
         throw UnsupportedOperation(
@@ -291,24 +294,29 @@ struct MethodRunner {
     const Graph* const graph = run.form == RunForm::streamed ? nullptr : captured(phases);
     run.used = graph == nullptr ? RunForm::streamed : RunForm::graph;
     // One group of iterations runs while the host waits for the one before, and then looks.
-    index_t groups = 0;
-    for (index_t left = run.max_iterations; left > 0 && !stopped();
-         left -= graph_iterations, ++groups) {
+    index_t groups = 0, done = 0;
+    for (; done < run.max_iterations && !stopped(); ++groups) {
+      const index_t iterations = std::min(run.max_iterations - done, group());
       if (graph == nullptr)
-        phases.iterate(queue, std::min(left, graph_iterations));
+        phases.iterate(queue, iterations);
       else
         graph->replay(queue);
+      done += iterations;
+      run.launches += iterations * phases.launches_per_iteration();
       plan.markers[groups % 2].record(queue);
-      if (groups > 0) {
-        plan.markers[(groups + 1) % 2].wait();
-        ++run.synchronisations;
-      }
-      run.launches += std::min(left, graph_iterations) * phases.launches_per_iteration();
+      const bool ahead = !between() || done >= iterations_before_groups_ahead;
+      if (ahead && groups == 0) continue;
+      plan.markers[(ahead ? groups + 1 : groups) % 2].wait();
+      ++run.synchronisations;
     }
     phases.finish(queue);
     run.launches += 2;
     wait_for_end();
   }
+
+  /// Whether the preconditioner is enqueued between passes.
+  bool between() const { return run.preconditioner.enqueue != nullptr; }
+  index_t group() const { return between() ? preconditioned_group_iterations : group_iterations; }
 
   bool stopped() const { return *static_cast<volatile std::int32_t*>(&outcome().stop) != 0; }
 
@@ -320,18 +328,17 @@ struct MethodRunner {
         A, M, v, scalars, queue.partials, queue.block_threads, method_index<V, Method>(), version};
     for (const auto& captured : plan.graphs)
       if (captured.graph && captured.key == key) return captured.graph.get();
-    const bool others = run.preconditioner.enqueue != nullptr;
-    if (others && run.form == RunForm::automatic && plan.unrecordable == version) return nullptr;
+    const bool may_stream = between() && run.form == RunForm::automatic;
+    if (may_stream && plan.unrecordable == version) return nullptr;
     auto& oldest = plan.graphs[plan.captured % kept_graphs];
     try {
-      oldest.graph.reset();
-      // Others enqueue on the context's stream, which they know: that one records.
+      // It is enqueued on the context's stream, the only one that it knows: that one records.
       oldest.graph = std::make_unique<Graph>(
-          queue, others ? Recorder::own_stream : Recorder::another_stream,
-          [&](const Queue& recording) { phases.iterate(recording, graph_iterations); });
+          queue, between() ? Recorder::own_stream : Recorder::another_stream,
+          [&](const Queue& recording) { phases.iterate(recording, group()); });
     } catch (...) {
-      // What it enqueues cannot be recorded, or the stream cannot record; what else it may be comes up again.
-      if (!others || run.form != RunForm::automatic) throw;
+      // What is enqueued cannot be recorded, or the stream cannot record; what else it may be comes up again.
+      if (!may_stream) throw;
       plan.unrecordable = version;
       return nullptr;
     }

@@ -256,7 +256,7 @@ class Solver {
   /// The same with an object, derived from PreconditionerBase<V, Exec>. It is set up from the matrix, now if the solver is
   /// prepared and in every prepare, and updated with its values; a matrix-free solver uses it as it is.
   ///
-  /// Errors   InvalidArgument (null), and what its set_up throws: the preconditioner is then the one before.
+  /// Errors   InvalidArgument (null), OutOfMemory, and what its set_up throws: the preconditioner is then the one before.
   template <std::derived_from<PreconditionerBase<V, Exec>> P>
   void set_preconditioner(std::shared_ptr<P> preconditioner) {
     use_preconditioner(std::move(preconditioner));

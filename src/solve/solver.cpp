@@ -384,6 +384,9 @@ void Solver<V, Exec>::use_preconditioner(
           "Solver: a preconditioner that is null; an empty function brings the built-in one back");
   PreconditionerSetup setup;
   if (s.prepared && !s.system.matrix_free) {
+    detail::require_memory("Solver::set_preconditioner",
+                           preconditioner->bytes(s.system.rows, stored(s.system.matrix)),
+                           memory_of<Space>);
     const InstanceScope scope(s.exec());
     const detail::Settled settled;
     const bool from_csr = s.source.row_offsets.extent(0) != 0;

@@ -162,7 +162,7 @@ CNC_SOLVER_TEST("a local object goes through the passes like the built-in one") 
 }
 
 CNC_SOLVER_TEST_WHERE(
-    plans_runs, "what only enqueues makes a device wait no more often than what passes apply") {
+    plans_runs, "where a preconditioner only enqueues a device does not wait in each iteration") {
   const auto P = known_problem<double>(sized(ctx, "poisson2d:40x30", "poisson2d:9x8"));
   Preconditioner<double> jacobi;
   REQUIRE(set_up_preconditioner(P.A, PreconditionerKind::jacobi, 1, jacobi).ok());
@@ -171,23 +171,20 @@ CNC_SOLVER_TEST_WHERE(
   for (const Method method : every_method)
     for (const SolveForm form : {SolveForm::automatic, SolveForm::streamed, SolveForm::graph}) {
       INFO(to_string(method) << " as " << cnc::to_string(form));
-      SolveOptions options = options_for(method, {}, PreconditionerKind::jacobi);
+      SolveOptions options = options_for(method, {}, no_built_in);
       options.rtol = 0;
-      options.max_iterations = 50;  // so many that all three do the same
-      options.form = form == SolveForm::automatic ? SolveForm::graph : form;
-      const SolveReport built_in = solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
-      options.preconditioner = no_built_in;
+      options.max_iterations = 50;
       options.form = form;
       auto solver = solver_on<double>(ctx, options);
       solver.prepare(P.A);
       solver.Solver<double, Exec>::set_preconditioner(scale, EnqueuesOnly::yes);
       const SolveReport promised = solver.solve(P.b, zeros<double>(P.rows()));
-      CHECK(promised.form == built_in.form);
+      CHECK(promised.form == (form == SolveForm::streamed ? "streamed" : "graph"));
       CHECK(promised.preconditioner == "function");
-      // Where the residual cannot fall further a solve starts again, which each decides for itself.
-      if (promised.restarts == built_in.restarts && promised.iterations == built_in.iterations)
-        CHECK(promised.host_synchronisations == built_in.host_synchronisations);
-      CHECK(promised.host_synchronisations < 5 * (promised.restarts + 1) + promised.iterations / 8);
+      CHECK(promised.iterations > 15);
+      // Groups of four iterations, and a few waits at both ends of a recurrence.
+      CHECK(promised.host_synchronisations <=
+            promised.iterations / 4 + 6 * (promised.restarts + 1));
 
       options.form = SolveForm::automatic;
       solver.set_options(options);

@@ -29,8 +29,8 @@ struct EnqueuedPreconditioner {
   /// recording; null: passes apply M.
   void (*enqueue)(void* context, int from, int to) = nullptr;
   void* context = nullptr;  ///< its argument
-  std::uint64_t version =
-      0;  ///< one number for all that enqueues the same; recorded graphs hold for it alone
+  /// One number for as long as it enqueues the same: what was recorded holds for it alone.
+  std::uint64_t version = 0;
 };
 
 /// Limits, log and outcome of a run of many iterations inside one backend call.
