@@ -2,6 +2,7 @@
 
 #include <cnc/bcsr_matrix.hpp>
 #include <cnc/context.hpp>
+#include <cnc/matrix.hpp>
 
 #include <optional>
 #include <string>
@@ -61,21 +62,24 @@ class PreconditionerBase {
   /// What reports call it, "ilu0".
   virtual std::string name() const = 0;
 
-  /// Bytes that set_up takes at least for such a matrix; a solver's prepare compares them, with all the rest, to what is free.
+  /// Bytes that set_up takes at least for such a matrix; prepare compares them, with all the rest, to what is free.
   virtual double bytes(index_t rows, offset_t nonzeros) const = 0;
 
   /// Sets up for A, which is square and valid, its rows in the order of the iterations (A.checked says whether columns
-  /// ascend). A solver calls it in prepare, or in set_preconditioner when it is prepared.
+  /// ascend). `layout` is the same matrix as it was laid out for products, for those who multiply with it. A solver calls
+  /// this in prepare, or in set_preconditioner when it is prepared.
   ///
-  /// Lifetime  A may be kept: the solver has it for as long, its values until the next update_values.
+  /// Lifetime  A and layout may be kept: as they are until the next set_up or update_values.
   /// Async     nothing is under way when it is called, and the solver waits for what it has enqueued, wherever.
   /// Errors    numerical ones are the outcome: the first row at fault, which ends a solve as `breakdown`. Exceptions,
   ///           OutOfMemory say, pass through prepare, which leaves the solver not prepared.
-  virtual PreconditionerSetup set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A) = 0;
+  virtual PreconditionerSetup set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                                     const Matrix<V, Space>& layout) = 0;
 
   /// The same for new values on the pattern of the last set_up. Default: set_up.
-  virtual PreconditionerSetup update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A) {
-    return set_up(ctx, A);
+  virtual PreconditionerSetup update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                                            const Matrix<V, Space>& layout) {
+    return set_up(ctx, A, layout);
   }
 
   /// z := M^-1 r.
@@ -86,14 +90,14 @@ class PreconditionerBase {
   virtual void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
                      const Vector<V, Space>& z) const;
 
-  /// What kernels see, where M is local to a row or a block of rows: passes then apply it on the way, in every form of
-  /// a solve, and apply is called where there are no passes. Valid until the next set_up or update. Default: it is not.
+  /// What kernels see, where M is local to a row or a block of rows: passes then apply it on the way, in every form
+  /// of a solve, and apply is called where there are no passes. Valid until the next set_up or update. Default: it is not.
   virtual std::optional<PreconditionerOperand<V>> local() const { return {}; }
 
-  /// Whether apply only enqueues: kernels and copies, on ctx's stream alone, the same ones for the same r and z until the
-  /// next set_up or update. It waits for nothing, reads no result and does nothing on the host that counts. A device
-  /// then goes through many iterations without the host, and records apply in a graph; what it enqueues may be done a few
-  /// times more than there are iterations. Default: no such promise, and the host waits in each iteration. On a host it makes no difference.
+  /// Whether apply only enqueues: kernels and copies, on ctx's stream alone, the same ones for the same r and z until
+  /// the next set_up or update. It waits for nothing, reads no result and does nothing on the host that counts. A
+  /// device then goes through iterations without the host, and records apply in a graph; what it enqueues may be
+  /// done a few times more than there are iterations. Default: no such promise, and the host waits in each iteration. On a host it makes no difference.
   virtual bool only_enqueues() const { return false; }
 };
 

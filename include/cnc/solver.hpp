@@ -253,8 +253,8 @@ class Solver {
   /// Replaces the built-in preconditioner by the caller's. An empty function brings it back.
   void set_preconditioner(PreconditionerFunction<V, Space> apply,
                           EnqueuesOnly promise = EnqueuesOnly::no);
-  /// The same with an object, derived from PreconditionerBase<V, Exec>. It is set up from the matrix, now if the solver is
-  /// prepared and in every prepare, and updated with its values; a matrix-free solver uses it as it is.
+  /// The same with an object, derived from PreconditionerBase<V, Exec>. It is set up from the matrix, now if the solver
+  /// is prepared and in every prepare, and updated with its values; a matrix-free solver uses it as it is.
   ///
   /// Errors   InvalidArgument (null), OutOfMemory, and what its set_up throws: the preconditioner is then the one before.
   template <std::derived_from<PreconditionerBase<V, Exec>> P>

@@ -33,7 +33,8 @@ class LocalPreconditioner final : public PreconditionerBase<V, Exec> {
   double bytes(index_t rows, offset_t) const override {
     return local_bytes<V>(kind_, block_size_, rows);
   }
-  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<V, Space>& A) override {
+  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<V, Space>& A,
+                             const Matrix<V, Space>&) override {
     return set_up_preconditioner(A, kind_, block_size_, data_);
   }
   std::optional<PreconditionerOperand<V>> local() const override { return data_.operand(); }
@@ -55,7 +56,10 @@ class FunctionPreconditioner final : public PreconditionerBase<V, Exec> {
 
   std::string name() const override { return "function"; }
   double bytes(index_t, offset_t) const override { return 0; }
-  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<V, Space>&) override { return {}; }
+  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<V, Space>&,
+                             const Matrix<V, Space>&) override {
+    return {};
+  }
   void apply(const Context<Exec>&, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override {
     function_(r, z);

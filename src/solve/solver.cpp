@@ -48,16 +48,16 @@ struct Solver<V, Exec>::State {
   }
 
   void set_up_preconditioners(const CsrMatrix<V, Space>& A) {
-    setup = system.built_in.set_up(*ctx, A);
+    setup = system.built_in.set_up(*ctx, A, system.matrix);
     if (!system.given) return;
-    given_setup = system.given->set_up(*ctx, A);
+    given_setup = system.given->set_up(*ctx, A, system.matrix);
     system.version = detail::next_preconditioner_version();
   }
 
   void update_preconditioners(const CsrMatrix<V, Space>& A) {
-    setup = system.built_in.update_values(*ctx, A);
+    setup = system.built_in.update_values(*ctx, A, system.matrix);
     if (!system.given) return;
-    given_setup = system.given->update_values(*ctx, A);
+    given_setup = system.given->update_values(*ctx, A, system.matrix);
     system.version = detail::next_preconditioner_version();
   }
 
@@ -390,7 +390,8 @@ void Solver<V, Exec>::use_preconditioner(
     const InstanceScope scope(s.exec());
     const detail::Settled settled;
     const bool from_csr = s.source.row_offsets.extent(0) != 0;
-    setup = preconditioner->set_up(*s.ctx, from_csr ? s.source : to_csr(s.system.matrix));
+    setup = preconditioner->set_up(*s.ctx, from_csr ? s.source : to_csr(s.system.matrix),
+                                   s.system.matrix);
   }
   s.use(std::move(preconditioner), setup);
 }

@@ -20,15 +20,17 @@ class Neumann final : public PreconditionerBase<V, Exec> {
   double bytes(index_t rows, offset_t) const override {
     return 2.0 * static_cast<double>(rows) * sizeof(V);
   }
-  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<V, Space>& A) override {
+  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<V, Space>& A,
+                             const Matrix<V, Space>& layout) override {
     ++set_ups;
-    A_ = A;
+    A_ = layout;
     result_ = uninitialized<V, Space>("neumann", static_cast<std::size_t>(A.rows));
     return set_up_preconditioner(A, PreconditionerKind::jacobi, 1, D_);
   }
-  PreconditionerSetup update_values(Context<Exec>&, const CsrMatrix<V, Space>& A) override {
+  PreconditionerSetup update_values(Context<Exec>&, const CsrMatrix<V, Space>& A,
+                                    const Matrix<V, Space>& layout) override {
     ++updates;
-    A_ = A;
+    A_ = layout;
     return set_up_preconditioner(A, PreconditionerKind::jacobi, 1, D_);
   }
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
@@ -46,7 +48,7 @@ class Neumann final : public PreconditionerBase<V, Exec> {
 
  private:
   bool promises_;
-  CsrMatrix<V, Space> A_;
+  Matrix<V, Space> A_;
   Preconditioner<V, Space> D_;
   Vector<V, Space> result_;
 };

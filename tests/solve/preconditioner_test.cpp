@@ -24,7 +24,8 @@ class OwnDiagonal final : public PreconditionerBase<V, Exec> {
   using typename PreconditionerBase<V, Exec>::Space;
   std::string name() const override { return "own diagonal"; }
   double bytes(index_t rows, offset_t) const override { return double(rows) * sizeof(V); }
-  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<V, Space>& A) override {
+  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<V, Space>& A,
+                             const Matrix<V, Space>&) override {
     return set_up_preconditioner(A, PreconditionerKind::jacobi, 1, data_);
   }
   std::optional<PreconditionerOperand<V>> local() const override { return data_.operand(); }
@@ -42,7 +43,8 @@ struct Failing final : PreconditionerBase<double, Exec> {
   double needs = 0;
   std::string name() const override { return "failing"; }
   double bytes(index_t, offset_t) const override { return needs; }
-  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<double, Space>&) override {
+  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<double, Space>&,
+                             const Matrix<double, Space>&) override {
     if (throws) throw std::runtime_error("no set-up today");
     return outcome;
   }
@@ -272,7 +274,8 @@ CNC_SOLVER_TEST("a matrix-free solver uses an object as it is") {
   SolveOptions options;
   options.preconditioner = no_built_in;
   const auto neumann = std::make_shared<Neumann<double, Exec>>();
-  neumann->set_up(ctx, copy_to<typename Exec::memory_space>(P.A));
+  const auto A = copy_to<typename Exec::memory_space>(P.A);
+  neumann->set_up(ctx, A, A);
   auto solver = solver_on<double>(ctx, options);
   solver.set_preconditioner(neumann);
   solver.prepare(LinearOperator<double>{P.rows(), [&](const auto& x, const auto& y) {
