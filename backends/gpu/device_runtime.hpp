@@ -56,17 +56,23 @@ void check_allocation(CNC_GPU_API(Error_t) code, const char* what, std::size_t b
   check(code, what);
 }
 
-/// A stream that can record, which the caller's may not: it may be the default stream.
+/// A stream that records, and what it recorded.
 struct RecordingStream {
   CNC_GPU_API(Stream_t) stream = nullptr;
-  CNC_GPU_API(Graph_t) graph = nullptr;  ///< what was recorded
+  CNC_GPU_API(Graph_t) graph = nullptr;
+  bool owned;
 
-  RecordingStream() {
-    CNC_GPU_CALL(StreamCreateWithFlags, &stream, CNC_GPU_API(StreamNonBlocking));
+  RecordingStream(const Queue& queue, Recorder recorder)
+      : stream(stream_of(queue)), owned(recorder == Recorder::another_stream) {
+    if (owned) CNC_GPU_CALL(StreamCreateWithFlags, &stream, CNC_GPU_API(StreamNonBlocking));
+    if (stream == nullptr)
+      throw UnsupportedOperation(
+          "the default stream cannot be recorded in a graph: give the Context an execution space "
+          "instance with a stream of its own");
   }
   ~RecordingStream() {
     if (graph != nullptr) (void)CNC_GPU_API(GraphDestroy)(graph);
-    (void)CNC_GPU_API(StreamDestroy)(stream);
+    if (owned) (void)CNC_GPU_API(StreamDestroy)(stream);
   }
   RecordingStream(const RecordingStream&) = delete;
   RecordingStream& operator=(const RecordingStream&) = delete;
@@ -130,10 +136,10 @@ struct Graph::Steps {
   Steps& operator=(const Steps&) = delete;
 };
 
-Graph::Graph(const Queue& queue, const std::function<void(const Queue&)>& record)
+Graph::Graph(const Queue& queue, Recorder who, const std::function<void(const Queue&)>& record)
     : steps_(std::make_unique<Steps>()) {
   const DeviceScope scope(queue.device);
-  RecordingStream recorder;
+  RecordingStream recorder(queue, who);
   Queue recording = queue;
   recording.stream = recorder.stream;
   CNC_GPU_CALL(StreamBeginCapture, recorder.stream, CNC_GPU_API(StreamCaptureModeThreadLocal));
@@ -141,6 +147,7 @@ Graph::Graph(const Queue& queue, const std::function<void(const Queue&)>& record
     record(recording);
   } catch (...) {
     (void)CNC_GPU_API(StreamEndCapture)(recorder.stream, &recorder.graph);
+    (void)CNC_GPU_API(GetLastError)();  // the next operation is not to blame
     throw;
   }
   CNC_GPU_CALL(StreamEndCapture, recorder.stream, &recorder.graph);

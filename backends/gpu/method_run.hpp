@@ -24,6 +24,7 @@ struct GraphKey {
   const double* partials;
   int block_threads;
   int method;
+  std::uint64_t preconditioner;  ///< its version
   bool operator==(const GraphKey&) const = default;
 };
 
@@ -56,9 +57,10 @@ struct DeviceRunPlan final : RunPlan {
   std::optional<DeviceBuffer> seconds;  ///< of the vectors that a resident run has two of
   index_t rows_of_seconds = -1;
   CapturedGraph<Operand, V> graphs[kept_graphs];
-  std::size_t captured = 0;      ///< so far; the oldest gives way
-  ResidencyAnswer residency[2];  ///< without vectors on chip, and with them
-  bool refused = false;          ///< the device did not start a resident launch: not asked again
+  std::size_t captured = 0;        ///< so far; the oldest gives way
+  ResidencyAnswer residency[2];    ///< without vectors on chip, and with them
+  bool refused = false;            ///< the device did not start a resident launch: not asked again
+  std::uint64_t unrecordable = 0;  ///< version of a preconditioner that a graph cannot hold
 
   DeviceRunPlan(int device, index_t rows, index_t blocks)
       : state(device, sizeof(RunState)),
@@ -101,8 +103,12 @@ inline constexpr bool has_resident_form = compiled_block<Rows> == 1 || compiled_
                                           (all_kernels && compiled_block<Rows> > 0 &&
                                            Method::symmetric && !Method::restarts);
 
-/// Iterations of one graph.
-inline constexpr index_t graph_iterations = 16;
+/// Iterations that are enqueued at once, or recorded in a graph. A preconditioner that is enqueued between passes may
+/// cost more than all the rest and cannot skip itself once the run is over: fewer of them, and none ahead of the host
+/// before that is little beside what is done.
+inline constexpr index_t group_iterations = 16;
+inline constexpr index_t preconditioned_group_iterations = 4;
+inline constexpr index_t iterations_before_groups_ahead = 32;
 
 template <int wave, class Operand, class V>
 std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue, const Operand& A) {
@@ -139,20 +145,20 @@ struct MethodRunner {
   RunState initial() const { return {run.rr_target, run.history, run.max_iterations}; }
 
   StreamedRun<wave, Operand, V, Method> streamed() const {
-    return {A, M, v, scalars, plan.state.template as<RunState>(), &outcome()};
+    return {A, M, run.preconditioner, v, scalars, plan.state.template as<RunState>(), &outcome()};
   }
 
   void go() {
     run.launches = 0;
     run.synchronisations = 0;
     const bool forced = run.form == RunForm::resident;
-    if (!(forced || run.form == RunForm::automatic) || !resident(forced)) {
+    const bool can_be_resident = !between() && (forced || run.form == RunForm::automatic);
+    if (!can_be_resident || !resident(forced)) {
       if (forced)
         throw UnsupportedOperation(
             "the resident form needs a device that runs a whole grid at one time (cooperative "
-            "launch) and a matrix of a block size compiled for the method, whose blocks the "
-            "preconditioner's "
-            "blocks match");
+            "launch), a preconditioner that is local to a row or block, and a matrix of a block "
+            "size compiled for the method, whose blocks the preconditioner's blocks match");
       enqueued();
     }
     run.iterations = outcome().iterations;
@@ -163,7 +169,7 @@ struct MethodRunner {
   void start() {
     if (!run.starts || started) return;
     streamed().start(queue);
-    run.launches += Method::Start::size;
+    run.launches += streamed().launches_of_start();
     started = true;
   }
 
@@ -285,42 +291,60 @@ struct MethodRunner {
     start();
     outcome().stop = 0;  // of the last run
     phases.begin(queue, initial());
-    const bool stream = run.form == RunForm::streamed;
-    const Graph* const graph = stream ? nullptr : &captured(phases);
-    run.used = stream ? RunForm::streamed : RunForm::graph;
+    const Graph* const graph = run.form == RunForm::streamed ? nullptr : captured(phases);
+    run.used = graph == nullptr ? RunForm::streamed : RunForm::graph;
     // One group of iterations runs while the host waits for the one before, and then looks.
-    index_t groups = 0;
-    for (index_t left = run.max_iterations; left > 0 && !stopped();
-         left -= graph_iterations, ++groups) {
-      if (stream)
-        phases.iterate(queue, std::min(left, graph_iterations));
+    index_t groups = 0, done = 0;
+    for (; done < run.max_iterations && !stopped(); ++groups) {
+      const index_t iterations = std::min(run.max_iterations - done, group());
+      if (graph == nullptr)
+        phases.iterate(queue, iterations);
       else
         graph->replay(queue);
+      done += iterations;
+      run.launches += iterations * phases.launches_per_iteration();
       plan.markers[groups % 2].record(queue);
-      if (groups > 0) {
-        plan.markers[(groups + 1) % 2].wait();
-        ++run.synchronisations;
-      }
-      run.launches += std::min(left, graph_iterations) * Method::Iteration::size;
+      const bool ahead = !between() || done >= iterations_before_groups_ahead;
+      if (ahead && groups == 0) continue;
+      plan.markers[(ahead ? groups + 1 : groups) % 2].wait();
+      ++run.synchronisations;
     }
     phases.finish(queue);
     run.launches += 2;
     wait_for_end();
   }
 
+  /// Whether the preconditioner is enqueued between passes.
+  bool between() const { return run.preconditioner.enqueue != nullptr; }
+  index_t group() const { return between() ? preconditioned_group_iterations : group_iterations; }
+
   bool stopped() const { return *static_cast<volatile std::int32_t*>(&outcome().stop) != 0; }
 
+  /// Null where a graph cannot hold the preconditioner and was not asked for by name.
   template <class Phases>
-  const Graph& captured(const Phases& phases) {
+  const Graph* captured(const Phases& phases) {
+    const std::uint64_t version = run.preconditioner.version;
     const GraphKey<Operand, V> key{
-        A, M, v, scalars, queue.partials, queue.block_threads, method_index<V, Method>()};
+        A, M, v, scalars, queue.partials, queue.block_threads, method_index<V, Method>(), version};
     for (const auto& captured : plan.graphs)
-      if (captured.graph && captured.key == key) return *captured.graph;
-    auto& oldest = plan.graphs[plan.captured++ % kept_graphs];
-    oldest.graph = std::make_unique<Graph>(
-        queue, [&](const Queue& recording) { phases.iterate(recording, graph_iterations); });
+      if (captured.graph && captured.key == key) return captured.graph.get();
+    const bool may_stream = between() && run.form == RunForm::automatic;
+    if (may_stream && plan.unrecordable == version) return nullptr;
+    auto& oldest = plan.graphs[plan.captured % kept_graphs];
+    try {
+      // It is enqueued on the context's stream, the only one that it knows: that one records.
+      oldest.graph = std::make_unique<Graph>(
+          queue, between() ? Recorder::own_stream : Recorder::another_stream,
+          [&](const Queue& recording) { phases.iterate(recording, group()); });
+    } catch (...) {
+      // What is enqueued cannot be recorded, or the stream cannot record; what else it may be comes up again.
+      if (!may_stream) throw;
+      plan.unrecordable = version;
+      return nullptr;
+    }
     oldest.key = key;
-    return *oldest.graph;
+    ++plan.captured;
+    return oldest.graph.get();
   }
 };
 

@@ -74,11 +74,17 @@ class PinnedBuffer : public Buffer {
   ~PinnedBuffer();
 };
 
+/// Which stream records a graph.
+enum class Recorder {
+  another_stream,  ///< one for the purpose: the queue's may be the default stream, which cannot
+  own_stream,      ///< the queue's, for work that is enqueued by those who know no other
+};
+
 /// A sequence of launches, recorded once and replayed as one. `record` enqueues it on the queue that it is
 /// given, whose stream records instead of running.
 class Graph {
  public:
-  Graph(const Queue& queue, const std::function<void(const Queue&)>& record);
+  Graph(const Queue& queue, Recorder recorder, const std::function<void(const Queue&)>& record);
   ~Graph();
   /// Enqueues the sequence on the queue's stream.
   void replay(const Queue& queue) const;

@@ -7,11 +7,42 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
+/// Whether a preconditioner that is applied once more after the last iteration leaves everything as the next iteration
+/// and Finish need it: it works out the same again, because no later pass of the iteration writes what it is applied
+/// to; or what it writes is written anew before it is read.
+template <class Method>
+constexpr bool applies_harmlessly_again() {
+  bool harmless = true;
+  Method::Iteration::for_each([&]<class Pass>(int pass) {
+    if constexpr (!is_product<Pass>) {
+      if constexpr (Pass::M.active()) {
+        bool changed = false, stale = true;
+        Method::Iteration::for_each([&]<class Phase>(int k) {
+          if constexpr (is_product<Phase>) {
+            changed |= k > pass && Phase::to == Pass::M.from;
+            if (k <= pass && Phase::of == Pass::M.to) stale = false;
+          } else {
+            changed |= k > pass && contains(Phase::writes, Pass::M.from);
+            if (k <= pass && contains(Phase::reads, Pass::M.to)) stale = false;
+          }
+        });
+        if constexpr (!std::is_void_v<typename Method::Finish>)
+          stale = stale && !contains(Method::Finish::reads, Pass::M.to);
+        harmless = harmless && (!changed || stale);
+      }
+    }
+  });
+  return harmless;
+}
+
 /// One matrix, one set of vectors, one method: the launches of its phases.
 template <int wave, class Operand, class V, class Method>
 struct StreamedRun {
+  static_assert(applies_harmlessly_again<Method>());
+
   const Operand& A;
   const PreconditionerOperand<V>& M;
+  const EnqueuedPreconditioner& between;
   const MethodVectors<V>& v;
   MethodScalars* scalars;
   RunState* state;
@@ -40,6 +71,10 @@ struct StreamedRun {
       });
   }
 
+  /// Launches of an iteration. A preconditioner that is enqueued counts as one.
+  int launches_per_iteration() const { return launches_of<typename Method::Iteration>(); }
+  int launches_of_start() const { return launches_of<typename Method::Start>(); }
+
   /// What is left to do after the last iteration; then the host learns how it went.
   void finish(const Queue& queue) const {
     if constexpr (std::is_void_v<typename Method::Finish>)
@@ -51,13 +86,30 @@ struct StreamedRun {
  private:
   RunLink in(RunPlace place) const { return {place, state, outcome}; }
 
+  template <class Phases>
+  int launches_of() const {
+    int launches = Phases::size;
+    Phases::for_each([&]<class Phase>(int) {
+      if constexpr (!is_product<Phase>)
+        if (between.enqueue != nullptr && Phase::M.active())
+          launches += (Phase::writes != 0) + stores_scalars<Phase>;
+    });
+    return launches;
+  }
+
   template <class Phase>
   void launch(const Queue& queue, const PassName& name, const RunLink& run) const {
     if constexpr (is_product<Phase>) {
       MatrixEntries<wave, Operand, V>::product(queue, A, v[Phase::of], v[Phase::to],
                                                dots_of<Phase>(v, scalars), run.state);
     } else {
-      Passes::launch(queue, name, A.rows, M, v, scalars, PassPart::whole, run);
+      const auto pass = [&](PassPart part) {
+        Passes::launch(queue, name, A.rows, M, v, scalars, part, run);
+      };
+      if (between.enqueue == nullptr || !Phase::M.active()) return pass(PassPart::whole);
+      pass(PassPart::before);
+      between.enqueue(between.context, Phase::M.from, Phase::M.to);
+      if (stores_scalars<Phase>) pass(PassPart::after);
     }
   }
 };

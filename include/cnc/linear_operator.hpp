@@ -15,9 +15,13 @@ struct LinearOperator {
   std::function<void(const Vector<const V, Space>& x, const Vector<V, Space>& y)> apply;
 };
 
-/// A preconditioner given by what it does: z := M^-1 r, symmetric positive definite for PCG.
+/// A preconditioner given by what it does: z := M^-1 r, asynchronously on the context's stream if the space has one;
+/// symmetric positive definite for CG. One that is set up from the matrix is a PreconditionerBase.
 template <class V, class Space = HostSpace>
 using PreconditionerFunction =
     std::function<void(const Vector<const V, Space>& r, const Vector<V, Space>& z)>;
+
+/// What the caller promises of a PreconditionerFunction: PreconditionerBase::only_enqueues.
+enum class EnqueuesOnly { no, yes };
 
 }  // namespace cnc

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <cnc/bcsr_matrix.hpp>
-#include <cnc/contract/preconditioner_operand.hpp>
+#include <cnc/context.hpp>
+#include <cnc/matrix.hpp>
+
+#include <optional>
+#include <string>
 
 namespace cnc {
 
@@ -16,12 +20,13 @@ struct Preconditioner {
   PreconditionerOperand<V> operand() const { return {kind, block_size, inverse.data()}; }
 };
 
-/// Outcome of a set-up: `row` is the first row (scalar) at fault, -1 when all is well. A row is at fault
-/// when its diagonal entry is zero or not finite, when it has an entry in its diagonal block that is not
+/// Outcome of a set-up: `row` is the first row (scalar) at fault, -1 when all is well. For the built-in ones a row is at
+/// fault when its diagonal entry is zero or not finite, when it has an entry in its diagonal block that is not
 /// finite, or when it is the first row of a singular block (singular_block is then true).
 struct PreconditionerSetup {
   index_t row = -1;                    ///< the first at fault
   bool singular_block = false;         ///< the fault is its whole block
+  const char* fault = nullptr;         ///< another fault in words, "has a zero pivot": a literal
   bool ok() const { return row < 0; }  ///< no row is at fault
 };
 
@@ -39,5 +44,90 @@ struct PreconditionerSetup {
 template <class V, class S, class Space>
 PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, PreconditionerKind kind,
                                           int block_size, Preconditioner<V, Space>& M);
+
+/// A preconditioner z := M^-1 r as a solver uses it: set up from a matrix, updated with its values, applied in every
+/// iteration. Derive from it for one of your own and give it to Solver::set_preconditioner; the built-in ones are
+/// derived from it too (docs/adding_a_preconditioner.md). V is the type of the vectors, matrices are in the
+/// memory of Exec.
+///
+/// Values   M is linear and the same in every iteration; symmetric positive definite for CG.
+/// Threads  an object belongs to one solver at a time.
+template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
+class PreconditionerBase {
+ public:
+  using Space = typename Exec::memory_space;  ///< of matrix and vectors
+
+  virtual ~PreconditionerBase() = default;
+
+  /// What reports call it, "ilu0".
+  virtual std::string name() const = 0;
+
+  /// Bytes that set_up takes at least for such a matrix; prepare compares them, with all the rest, to what is free.
+  virtual double bytes(index_t rows, offset_t nonzeros) const = 0;
+
+  /// Sets up for A, which is square and valid, its rows in the order of the iterations (A.checked says whether columns
+  /// ascend). `layout` is the same matrix as it was laid out for products, for those who multiply with it. A solver calls
+  /// this in prepare, or in set_preconditioner when it is prepared.
+  ///
+  /// Lifetime  A and layout may be kept: as they are until the next set_up or update_values.
+  /// Async     nothing is under way when it is called, and the solver waits for what it has enqueued, wherever.
+  /// Errors    numerical ones are the outcome: the first row at fault, which ends a solve as `breakdown`. Exceptions,
+  ///           OutOfMemory say, pass through prepare, which leaves the solver not prepared.
+  virtual PreconditionerSetup set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                                     const Matrix<V, Space>& layout) = 0;
+
+  /// The same for new values on the pattern of the last set_up. Default: set_up.
+  virtual PreconditionerSetup update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                                            const Matrix<V, Space>& layout) {
+    return set_up(ctx, A, layout);
+  }
+
+  /// z := M^-1 r.
+  ///
+  /// Shapes  r, z: [rows]; they do not overlap. z is overwritten: what was there is not read.
+  /// Async   enqueued on ctx's stream; allocates nothing. With only_enqueues() that is a promise: see there.
+  /// Errors  as the operations that it enqueues. Default: that of local(), UnsupportedOperation without.
+  virtual void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
+                     const Vector<V, Space>& z) const;
+
+  /// What kernels see, where M is local to a row or a block of rows: passes then apply it on the way, in every form
+  /// of a solve, and apply is called where there are no passes. Valid until the next set_up or update. Default: it is not.
+  virtual std::optional<PreconditionerOperand<V>> local() const { return {}; }
+
+  /// Whether apply only enqueues: kernels and copies, on ctx's stream alone, the same ones for the same r and z until
+  /// the next set_up or update. It waits for nothing, reads no result and does nothing on the host that counts. A
+  /// device then goes through iterations without the host, and records apply in a graph; what it enqueues may be
+  /// done a few times more than there are iterations. Default: no such promise, and the host waits in each iteration. On a host it makes no difference.
+  virtual bool only_enqueues() const { return false; }
+};
+
+/// z := M^-1 r with a preconditioner that is local to a row or a block of rows.
+///
+/// Shapes   r, z: [rows]; they do not overlap.
+/// Async    enqueued on ctx's stream; allocates nothing.
+/// Errors   UnsupportedOperation (the backend has no block-Jacobi preconditioning).
+template <class V, class Exec>
+void apply_local(const Context<Exec>& ctx, const PreconditionerOperand<V>& M,
+                 const Vector<const V, typename Exec::memory_space>& r,
+                 const Vector<V, typename Exec::memory_space>& z) {
+  const VectorOps<V>& ops = ctx.template vectors<V>();
+  const index_t n = detail::checked_extent(z.extent(0));
+  // Backends without the operation still do what a plain one can do.
+  if (ops.precondition != nullptr || M.kind == PreconditionerKind::block_jacobi)
+    detail::offered(ops.precondition, ctx.backend(), "block-Jacobi preconditioning")(
+        ctx.queue(), n, M, r.data(), z.data());
+  else if (M.kind == PreconditionerKind::jacobi)
+    ops.multiply(ctx.queue(), n, M.inverse, r.data(), z.data());
+  else
+    ops.axpby(ctx.queue(), n, V(1), r.data(), V(0), z.data());
+}
+
+template <class V, class Exec>
+void PreconditionerBase<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
+                                        const Vector<V, Space>& z) const {
+  const auto operand = local();
+  if (!operand) throw UnsupportedOperation("preconditioner '" + name() + "' has no apply");
+  apply_local(ctx, *operand, r, z);
+}
 
 }  // namespace cnc

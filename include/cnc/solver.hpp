@@ -6,6 +6,7 @@
 #include <cnc/linear_operator.hpp>
 #include <cnc/preconditioner.hpp>
 
+#include <concepts>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -177,7 +178,9 @@ struct SolveReport {
   offset_t backend_calls = 0;  ///< operations enqueued; in runs on a device: kernels launched
   offset_t host_synchronisations = 0;  ///< times the host waited for a scalar
   std::string backend;                 ///< backend that did the work
-  std::string format;                  ///< layout that was used, "bcsr:3"
+  std::string
+      preconditioner;  ///< "none", "jacobi", "block-jacobi:3", "function", or the name of an object
+  std::string format;  ///< layout that was used, "bcsr:3"
   /// "plain operations", "fused steps", "run" (many iterations in one call on the host), or which way
   /// a device did them: "streamed", "graph", "resident".
   std::string form;
@@ -248,7 +251,16 @@ class Solver {
   void update_values(const Matrix<V, Space>& A);
 
   /// Replaces the built-in preconditioner by the caller's. An empty function brings it back.
-  void set_preconditioner(PreconditionerFunction<V, Space> apply);
+  void set_preconditioner(PreconditionerFunction<V, Space> apply,
+                          EnqueuesOnly promise = EnqueuesOnly::no);
+  /// The same with an object, derived from PreconditionerBase<V, Exec>. It is set up from the matrix, now if the solver
+  /// is prepared and in every prepare, and updated with its values; a matrix-free solver uses it as it is.
+  ///
+  /// Errors   InvalidArgument (null), OutOfMemory, and what its set_up throws: the preconditioner is then the one before.
+  template <std::derived_from<PreconditionerBase<V, Exec>> P>
+  void set_preconditioner(std::shared_ptr<P> preconditioner) {
+    use_preconditioner(std::move(preconditioner));
+  }
 
   /// Solves from the x given (warm start). On return x is the best iterate found, whatever the status.
   /// A right-hand side of zeros gives x = 0, converged, whatever the tolerance.
@@ -271,6 +283,7 @@ class Solver {
   const std::vector<std::string>& advice() const;
 
  private:
+  void use_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
   SolveReport solve_contiguous(const Vector<const V, Space>& b, const Vector<V, Space>& x);
 
   struct State;

@@ -129,7 +129,7 @@ class Drive {
     if (!std::isfinite(residual))
       return end(SolveStatus::not_finite, "the initial residual b - A x0");
     if (residual <= report_.tolerance) return SolveStatus::converged;
-    if (!setup_.ok() && !system_.custom_preconditioner) return preconditioner_failure();
+    if (!setup_.ok()) return preconditioner_failure();
 
     if (ahead && engine_.unseen()) best_ = residual;  // its x is there
     for (;;) {
@@ -322,6 +322,10 @@ class Drive {
   }
 
   SolveStatus preconditioner_failure() {
+    if (setup_.fault != nullptr)
+      return explain(SolveStatus::breakdown, "preconditioner '" + system_.preconditioner().name() +
+                                                 "': row " + std::to_string(setup_.row) +
+                                                 " (counted from 0) " + setup_.fault);
     return explain(
         SolveStatus::breakdown,
         std::string(setup_.singular_block ? "the diagonal block" : "the diagonal entry") +
@@ -346,7 +350,7 @@ class Drive {
 
   /// What is not positive definite: a built-in preconditioner is what the matrix makes it.
   std::string indefinite_text(bool preconditioner) {
-    if (preconditioner && system_.custom_preconditioner)
+    if (preconditioner && system_.given)
       return "r.z < 0: the preconditioner given is not positive definite";
     const std::string row = diagnosis_.negative_diagonal_text();
     return std::string(preconditioner ? "r.z < 0" : "p.Ap < 0") +

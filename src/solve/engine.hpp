@@ -23,6 +23,7 @@ class Engine {
         x_(x),
         form_(form),
         method_(method_facts(form.method)),
+        local_(system.preconditioner().local()),
         tally_(tally) {}
 
   /// Whether runs go on without the host, which then sees scalars only at their end.
@@ -91,7 +92,6 @@ class Engine {
  private:
   const Queue& queue() const { return system_.ctx->queue(); }
   MethodScalars& scalars() const { return work_.host_scalars(0); }
-  PreconditionerOperand<V> preconditioner() const { return system_.preconditioner.operand(); }
   const MethodPasses<V>& passes() const { return system_.passes(form_.method); }
 
   const Vector<V, Space>& vector(int k) const { return k == method_.x ? x_ : work_.vectors[k]; }
@@ -118,19 +118,22 @@ class Engine {
       phases[k].is_product ? multiply(phases[k]) : pass(phases[k], entries[k]);
   }
 
-  /// A preconditioner of the caller's is applied between the two parts of a pass, in the order of the queue.
+  /// A preconditioner that passes do not apply is enqueued between the two parts of one.
   void pass(const PhaseFacts& phase, PassEntry<V> entry) {
-    const auto part = [&](const PreconditionerOperand<V>& M, PassPart which) {
-      entry(queue(), system_.rows, M, vectors(), work_.scalars.data(), which);
+    const auto part = [&](PassPart which) {
+      entry(queue(), system_.rows, operand(), vectors(), work_.scalars.data(), which);
       ++tally_.backend_calls;
     };
-    if (!system_.custom_preconditioner) return part(preconditioner(), PassPart::whole);
-    part({}, PassPart::before);
-    if (phase.M.active()) {
-      system_.precondition(vector(phase.M.from), vector(phase.M.to));
-      ++tally_.backend_calls;
-    }
-    if (phase.stores) part({}, PassPart::after);
+    if (local_ || !phase.M.active()) return part(PassPart::whole);
+    part(PassPart::before);
+    precondition(phase.M.from, phase.M.to);
+    ++tally_.backend_calls;
+    if (phase.stores) part(PassPart::after);
+  }
+
+  PreconditionerOperand<V> operand() const { return local_.value_or(PreconditionerOperand<V>()); }
+  void precondition(int from, int to) const {
+    system_.preconditioner().apply(*system_.ctx, vector(from), vector(to));
   }
 
   void multiply(const PhaseFacts& phase) {
@@ -164,9 +167,14 @@ class Engine {
     run.plan = work_.plan.get();
     run.behind = behind_;
     run.behind_context = behind_context_;
+    if (!local_)
+      run.preconditioner = {[](void* self, int from, int to) {
+                              static_cast<const Engine*>(self)->precondition(from, to);
+                            },
+                            this, system_.version};
     system_.with_operand([&](const auto& A) {
       system_.ctx->template matrices<V>(A).run[static_cast<int>(form_.method)](
-          queue(), A, preconditioner(), vectors(), work_.scalars.data(), &run);
+          queue(), A, operand(), vectors(), work_.scalars.data(), &run);
     });
     if (rr_history != nullptr)
       rr_history->insert(rr_history->end(), run.history, run.history + run.iterations);
@@ -190,6 +198,7 @@ class Engine {
   Vector<V, Space> x_;
   Form form_;
   const MethodFacts& method_;
+  const std::optional<PreconditionerOperand<V>> local_;  ///< empty: enqueued between passes
   Tally& tally_;
   RunForm used_ = RunForm::automatic;
   void (*behind_)(void*) = nullptr;

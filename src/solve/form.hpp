@@ -34,12 +34,16 @@ inline const char* to_string(Level level, RunForm used) {
 /// Errors   UnsupportedOperation (asked for, but not on offer).
 template <class V, class Exec>
 Form choose_form(const System<V, Exec>& system, Method method, SolveForm asked) {
+  const bool local = system.is_local();
   const auto on_offer = [&](bool offers, Form form) {
     if (offers) return form;
-    throw UnsupportedOperation(
-        std::string("SolveOptions: backend '") + system.ctx->backend().name + "' has no form '" +
-        to_string(asked) + "' of " + method_facts(method).name +
-        " for this matrix and preconditioner; 'automatic' takes the best there is");
+    std::string text = std::string("SolveOptions: backend '") + system.ctx->backend().name +
+                       "' has no form '" + to_string(asked) + "' of " + method_facts(method).name +
+                       " for this matrix and preconditioner";
+    if (form.level == Level::run && !local)
+      text += form.run == RunForm::resident ? ", which is not local to a row or block"
+                                            : ", which must promise that it only enqueues";
+    throw UnsupportedOperation(text + "; 'automatic' takes the best there is");
   };
   if (asked == SolveForm::automatic && !system.runs(method) && !system.has_phases(method) &&
       !has_plain_form(method))
@@ -47,7 +51,8 @@ Form choose_form(const System<V, Exec>& system, Method method, SolveForm asked) 
                                "' does not offer " + method_facts(method).name +
                                " with this matrix or operator and preconditioner");
   const auto planned = [&](RunForm run) {
-    return on_offer(system.runs(method) && system.plans(), {Level::run, run, method});
+    return on_offer(system.runs(method) && system.plans() && (local || run != RunForm::resident),
+                    {Level::run, run, method});
   };
   const Form plain{Level::plain_operations, {}, method};
   switch (asked) {

@@ -1,6 +1,6 @@
 #include <cnc/solver.hpp>
 
-#include <algorithm>
+#include "solve/preconditioners.hpp"
 
 namespace cnc {
 
@@ -13,10 +13,6 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
 
   // Those of the method but x, the best iterate, and b and x in another order.
   const int vectors = method_facts(options.method).vectors + (sorted ? 2 : 0);
-  int inverses = 0;  // per row
-  if (options.preconditioner == PreconditionerKind::jacobi) inverses = 1;
-  if (options.preconditioner == PreconditionerKind::block_jacobi)
-    inverses = std::max(1, options.preconditioner_block_size);
 
   double per_entry = 0;
   if (narrow) per_entry += stored;  // beside the matrix in double
@@ -27,7 +23,8 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
 
   // The true residual of float vectors is computed in double.
   const double wide = sizeof(V) == sizeof(float) ? 2 * sizeof(double) : 0;
-  return static_cast<double>(rows) * ((vectors + inverses) * sizeof(V) + wide) +
+  return static_cast<double>(rows) * (vectors * sizeof(V) + wide) +
+         detail::local_bytes<V>(options.preconditioner, options.preconditioner_block_size, rows) +
          static_cast<double>(nonzeros) * per_entry;
 }
 

@@ -67,7 +67,7 @@ class PlainCg {
   }
   template <class M>
   void precondition_residual(MethodScalars& s) {
-    system_.precondition(vector(M::r), vector(M::z));
+    system_.preconditioner().apply(*system_.ctx, vector(M::r), vector(M::z));
     ++tally_.backend_calls;
     s[M::rz] = dot(vector(M::r), vector(M::z));
     s[M::rr] = dot(vector(M::r), vector(M::r));

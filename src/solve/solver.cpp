@@ -23,14 +23,14 @@ struct Solver<V, Exec>::State {
   detail::Ordering<V, Exec> ordering;
   detail::Diagnosis<V, Exec> diagnosis{system, ordering};
   CsrMatrix<V, Space> pattern;  ///< the CSR matrix given to prepare or its copy, for update_values
+  CsrMatrix<V, Space> source;   ///< after a prepare with CSR: what preconditioners are set up from
   bool copies = false;          ///< the solver works on a copy of its own of what it is given
   bool chosen = false;          ///< `auto` chose the layout
   std::string note;             ///< for the next report: what update_values had to change
-  PreconditionerSetup setup;
+  PreconditionerSetup setup;    ///< of the built-in preconditioner
+  PreconditionerSetup given_setup;  ///< of the caller's
   std::string format;
   int layout_block_size = 1;
-  PreconditionerKind kind = PreconditionerKind::none;  ///< as it was when prepared
-  int preconditioner_block_size = 1;
   std::vector<std::string> advice;
 
   const Exec& exec() const { return ctx->execution_space_instance(); }
@@ -42,12 +42,28 @@ struct Solver<V, Exec>::State {
 
   void choose_preconditioner() {
     const int asked = as_prepared.preconditioner_block_size;
-    kind = as_prepared.preconditioner;
-    preconditioner_block_size = asked > 0 ? asked : layout_block_size;
+    system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layout_block_size};
   }
 
-  void set_up_preconditioner_from(const CsrMatrix<V, Space>& A) {
-    setup = set_up_preconditioner(A, kind, preconditioner_block_size, system.preconditioner);
+  void set_up_preconditioners(const CsrMatrix<V, Space>& A) {
+    setup = system.built_in.set_up(*ctx, A, system.matrix);
+    if (!system.given) return;
+    given_setup = system.given->set_up(*ctx, A, system.matrix);
+    system.version = detail::next_preconditioner_version();
+  }
+
+  void update_preconditioners(const CsrMatrix<V, Space>& A) {
+    setup = system.built_in.update_values(*ctx, A, system.matrix);
+    if (!system.given) return;
+    given_setup = system.given->update_values(*ctx, A, system.matrix);
+    system.version = detail::next_preconditioner_version();
+  }
+
+  void use(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner,
+           const PreconditionerSetup& its_setup) {
+    system.given = std::move(preconditioner);
+    system.version = detail::next_preconditioner_version();
+    given_setup = its_setup;
   }
 
   /// Whether iterations work on the matrix given itself, whatever the order of its rows.
@@ -82,12 +98,13 @@ struct Solver<V, Exec>::State {
 
   /// Compares what is needed besides `layout_bytes` and with them to what is free.
   void require_room(index_t rows, offset_t nonzeros, double layout_bytes) const {
+    const double given = system.given ? system.given->bytes(rows, nonzeros) : 0;
     const double copy =
         copies ? double(nonzeros) * (sizeof(index_t) + sizeof(V)) + double(rows) * sizeof(index_t)
                : 0;
     detail::require_memory(
         "Solver::prepare",
-        least_prepare_bytes<V>(rows, nonzeros, as_prepared) + copy + layout_bytes,
+        least_prepare_bytes<V>(rows, nonzeros, as_prepared) + given + copy + layout_bytes,
         memory_of<Space>);
   }
 
@@ -102,7 +119,6 @@ struct Solver<V, Exec>::State {
   }
 
   void finish_prepare(index_t rows) {
-    system.ctx = ctx;
     system.rows = rows;
     system.require_operations();
     ctx->reserve(rows);
@@ -143,8 +159,8 @@ struct Solver<V, Exec>::State {
     prepared = false;
     work = {};
     ordering = {};
-    pattern = {};
-    setup = {};
+    pattern = source = {};
+    setup = given_setup = {};
     diagnosis.forget();
     chosen = false;
     note.clear();
@@ -153,7 +169,7 @@ struct Solver<V, Exec>::State {
     system.product_plans = {};
     system.narrow.reset();
     system.matrix_free.reset();
-    system.preconditioner = {};
+    system.built_in = {};
   }
 
   void build_layout(const CsrMatrix<V, Space>& A) {
@@ -182,8 +198,9 @@ struct Solver<V, Exec>::State {
   /// The layout and the preconditioner of A from nothing.
   void build_system(const CsrMatrix<V, Space>& A) {
     build_layout(A);
+    source = A;
     choose_preconditioner();
-    set_up_preconditioner_from(A);
+    set_up_preconditioners(A);
     finish_prepare(A.rows);
   }
 
@@ -226,7 +243,8 @@ struct Solver<V, Exec>::State {
       advice.push_back(note);
       return;
     }
-    set_up_preconditioner_from(A);
+    source = A;
+    update_preconditioners(A);
   }
 };
 
@@ -252,7 +270,7 @@ template <class V, class Exec>
 Solver<V, Exec>::Solver(Context<Exec>& ctx, SolveOptions options)
     : state_(std::make_unique<State>()) {
   check(options, std::is_same_v<V, double>);
-  state_->ctx = &ctx;
+  state_->ctx = state_->system.ctx = &ctx;
   state_->options = std::move(options);
 }
 
@@ -295,7 +313,7 @@ void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
     s.format = FormatSpec{name, s.layout_block_size}.text();
     s.system.matrix = s.copies ? detail::cloned(A) : A;
     s.choose_preconditioner();
-    s.set_up_preconditioner_from(to_csr(A));
+    s.set_up_preconditioners(to_csr(s.system.matrix));
     s.finish_prepare(rows(A));
   });
 }
@@ -345,16 +363,39 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
           "Solver: update_values needs the layout and pattern of prepare");
   const InstanceScope scope(s.exec());
   const detail::Settled settled;
-  const CsrMatrix<V, Space> csr = to_csr(A);
+  const Matrix<V, Space> kept = s.copies ? detail::cloned(A) : A;
+  const CsrMatrix<V, Space> csr = to_csr(kept);
   s.change([&] {
-    s.system.matrix = s.copies ? detail::cloned(A) : A;
-    s.set_up_preconditioner_from(csr);
+    s.system.matrix = kept;
+    s.set_up_preconditioners(csr);  // fill is dropped: with other values the pattern may be another
   });
 }
 
 template <class V, class Exec>
-void Solver<V, Exec>::set_preconditioner(PreconditionerFunction<V, Space> apply) {
-  state_->system.custom_preconditioner = std::move(apply);
+void Solver<V, Exec>::set_preconditioner(PreconditionerFunction<V, Space> apply,
+                                         EnqueuesOnly promise) {
+  using Function = detail::FunctionPreconditioner<V, Exec>;
+  state_->use(apply ? std::make_shared<Function>(std::move(apply), promise) : nullptr, {});
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::use_preconditioner(
+    std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner) {
+  State& s = *state_;
+  require(preconditioner != nullptr,
+          "Solver: a preconditioner that is null; an empty function brings the built-in one back");
+  PreconditionerSetup setup;
+  if (s.prepared && !s.system.matrix_free) {
+    detail::require_memory("Solver::set_preconditioner",
+                           preconditioner->bytes(s.system.rows, stored(s.system.matrix)),
+                           memory_of<Space>);
+    const InstanceScope scope(s.exec());
+    const detail::Settled settled;
+    const bool from_csr = s.source.row_offsets.extent(0) != 0;
+    setup = preconditioner->set_up(*s.ctx, from_csr ? s.source : to_csr(s.system.matrix),
+                                   s.system.matrix);
+  }
+  s.use(std::move(preconditioner), setup);
 }
 
 template <class V, class Exec>
@@ -376,6 +417,7 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
   SolveReport report;
   report.backend = s.ctx->backend().name;
   report.format = s.format;
+  report.preconditioner = s.system.preconditioner().name();
   const auto drive = [&](const PreconditionerSetup& setup, const Vector<const V, Space>& rhs,
                          const Vector<V, Space>& guess) {
     const detail::IterateViews<V, Exec> views{s.ordering, guess, s.work.r, x, s.work.scratch};
@@ -383,13 +425,13 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
                            report)
         .solve();
   };
+  PreconditionerSetup setup = s.system.given ? s.given_setup : s.setup;
   if (!s.ordering.active()) {
-    drive(s.setup, b, x);
+    drive(setup, b, x);
   } else {
     const Exec& exec = s.exec();
     s.ordering.gather(exec, b, s.work.rhs);
     s.ordering.gather(exec, x, s.work.guess);
-    PreconditionerSetup setup = s.setup;
     if (setup.row >= 0) setup.row = s.ordering.original_row(setup.row);
     drive(setup, s.work.rhs, s.work.guess);
     s.ordering.scatter(exec, s.work.guess, x);

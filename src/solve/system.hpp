@@ -2,10 +2,11 @@
 
 #include <cnc/context.hpp>
 #include <cnc/formats.hpp>
-#include <cnc/linear_operator.hpp>
-#include <cnc/preconditioner.hpp>
 #include <cnc/spmv.hpp>
 
+#include "solve/preconditioners.hpp"
+
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -21,6 +22,12 @@ constexpr bool has_plain_form(Method method) {
   return method == Method::pcg || method == Method::pcg_single_reduction;
 }
 
+/// A number that no preconditioner has had before (EnqueuedPreconditioner::version).
+inline std::uint64_t next_preconditioner_version() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 /// What a solve iterates with: an operator in one of three shapes, and a preconditioner. Everything
 /// that works on vectors in the solver goes through here.
 template <class V, class Exec>
@@ -33,8 +40,9 @@ struct System {
   Matrix<V, Space> matrix;                     ///< used unless one of the next two is
   std::optional<Matrix<float, Space>> narrow;  ///< float copy under double vectors
   std::optional<LinearOperator<V, Space>> matrix_free;
-  Preconditioner<V, Space> preconditioner;
-  PreconditionerFunction<V, Space> custom_preconditioner;
+  LocalPreconditioner<V, Exec> built_in;
+  std::shared_ptr<PreconditionerBase<V, Exec>> given;  ///< the caller's, in its place
+  std::uint64_t version = 0;                           ///< of the caller's as it is set up
 
   /// What the backend works out once about a matrix, for its products with vectors of V and, where they are wider, with
   /// double ones.
@@ -100,18 +108,11 @@ struct System {
     spmv(*ctx, 1.0, matrix, x, 0.0, y, product_plans.widened.get());
   }
 
-  /// z := M^-1 r. Backends without the operation still do what a plain operation can do.
-  void precondition(const Vector<const V, Space>& r, const Vector<V, Space>& z) const {
-    if (custom_preconditioner) return custom_preconditioner(r, z);
-    const VectorOps<V>& ops = vector_ops();
-    const PreconditionerOperand<V> M = preconditioner.operand();
-    if (ops.precondition)
-      ops.precondition(ctx->queue(), rows, M, r.data(), z.data());
-    else if (M.kind == PreconditionerKind::jacobi)
-      ops.multiply(ctx->queue(), rows, M.inverse, r.data(), z.data());
-    else
-      ops.axpby(ctx->queue(), rows, V(1), r.data(), V(0), z.data());
+  const PreconditionerBase<V, Exec>& preconditioner() const {
+    if (given) return *given;
+    return built_in;
   }
+  bool is_local() const { return preconditioner().local().has_value(); }
 
   /// Throws UnsupportedOperation unless the backend offers what the plainest form of a solve needs.
   void require_operations() const {
@@ -123,7 +124,7 @@ struct System {
     offered(ops.multiply, backend, "multiply");
     offered(ops.dot, backend, "dot");
     offered(ops.nrm2, backend, "nrm2");
-    if (preconditioner.kind == PreconditionerKind::block_jacobi)
+    if (const auto M = preconditioner().local(); M && M->kind == PreconditionerKind::block_jacobi)
       offered(ops.precondition, backend, "block-Jacobi preconditioning");
     if (matrix_free) return;
     std::visit(
@@ -150,9 +151,11 @@ struct System {
     });
   }
 
-  /// Whether the backend runs many iterations in one call, with everything its own.
+  /// Whether the backend runs many iterations in one call. A run has passes apply the preconditioner; those of devices,
+  /// which are planned, can have it enqueued between them.
   bool runs(Method method) const {
-    if (matrix_free || custom_preconditioner) return false;
+    if (matrix_free) return false;
+    if (!is_local() && !(preconditioner().only_enqueues() && plans())) return false;
     return with_operand([&](const auto& A) {
       return ctx->template matrices<V>(A).run[static_cast<int>(method)] != nullptr;
     });

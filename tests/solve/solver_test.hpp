@@ -26,6 +26,10 @@ class HostFacingSolver : public Solver<V, Exec> {
   void set_preconditioner(const PreconditionerFunction<V>& apply) {
     Base::set_preconditioner(carried(apply));
   }
+  template <class P>
+  void set_preconditioner(std::shared_ptr<P> preconditioner) {
+    Base::set_preconditioner(std::move(preconditioner));
+  }
 
   SolveReport solve(const Vector<const V>& b, const Vector<V>& x) {
     const Vector<V, Space> there = copy_to<Space>(x);

@@ -1,3 +1,4 @@
+#include "solve/neumann.hpp"
 #include "solve/solver_test.hpp"
 #include "support/random_matrix.hpp"
 
@@ -60,7 +61,8 @@ detail::System<V, Exec> system_on(Context<Exec>& ctx, const CsrMatrix<V>& on_hos
   system.rows = A.rows;
   system.matrix = build_format(A, format);
   if constexpr (!std::is_same_v<M, V>) system.narrow = build_format(convert_values<M>(A), format);
-  set_up_preconditioner(A, kind, block_size, system.preconditioner);
+  system.built_in = {kind, block_size};
+  system.built_in.set_up(ctx, A, system.matrix);
   return system;
 }
 
@@ -234,5 +236,97 @@ CNC_SOLVER_TEST("the solver stopped at each iteration has the reference's iterat
         CHECK(agrees(built_in.rr_history[i], std::sqrt(expected.rr_history[i]),
                      tolerance * norm2(P.b)));
     }
+  }
+}
+
+namespace {
+
+/// The name of the form in which a preconditioner between passes is used when this one is asked for; empty: refused.
+std::string enqueued_form(const Backend& backend, Method method, SolveForm asked) {
+  const bool runs = backend.matrix_f64.bcsr.plan != nullptr;
+  switch (asked) {
+    case SolveForm::automatic:
+      if (runs) return "graph";
+      return has_passes(backend, method) ? "fused steps" : "plain operations";
+    case SolveForm::plain_operations:
+      return detail::has_plain_form(method) ? "plain operations" : "";
+    case SolveForm::fused_steps: return has_passes(backend, method) ? "fused steps" : "";
+    case SolveForm::streamed:
+    case SolveForm::graph: return runs ? cnc::to_string(asked) : "";
+    case SolveForm::resident: break;
+  }
+  return "";
+}
+
+/// In each form that takes it, `precondition(solver)` gives the iterates expected.
+template <class Exec, class Expected, class Precondition>
+void stop_enqueued(Context<Exec>& ctx, const KnownProblem<double>& P, Method method,
+                   const Expected& expected, const Precondition& precondition) {
+  for (const SolveForm asked : every_form) {
+    const std::string form = enqueued_form(ctx.backend(), method, asked);
+    INFO(to_string(method) << " as " << cnc::to_string(asked));
+    SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::none);
+    options.form = asked;
+    if (form.empty()) {
+      auto solver = solver_on<double>(ctx, options);
+      solver.prepare(P.A);
+      precondition(solver);
+      CHECK_THROWS_AS(solver.solve(P.b, zeros<double>(P.rows())), UnsupportedOperation);
+      continue;
+    }
+    for (index_t k = 1; k <= last_stop; ++k) {
+      INFO("stopped at " << k);
+      const double tolerance = method_tolerance<double>(method_facts(method), k, longest_row(P.A));
+      // At once, and in runs of 5 iterations: each goes on where the one before was stopped, with more enqueued.
+      for (const index_t interval : {0, 5}) {
+        options.callback_interval = interval;
+        options.callback = [](const Progress&) { return true; };
+        const auto stopped = solve_stopped<double>(ctx, options, k, P.b, form, [&](auto& solver) {
+          solver.prepare(P.A);
+          precondition(solver);
+        });
+        CHECK(parting(stopped, expected(k), tolerance) == "");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+CNC_SOLVER_TEST(
+    "a preconditioner that only enqueues has the iterates of the same one in the passes") {
+  const auto P = dominant_problem<double>(61);
+  Preconditioner<double> jacobi;
+  REQUIRE(set_up_preconditioner(P.A, PreconditionerKind::jacobi, 1, jacobi).ok());
+  const auto inverse = copy_to<typename Exec::memory_space>(jacobi.inverse);
+  Context<> oracle("reference");
+  const auto system =
+      system_on<double>(oracle, P.A, FormatSpec{"csr", 1}, PreconditionerKind::jacobi, 1);
+  for (const Method method : every_method) {
+    if (!takes_parts_of_others(ctx.backend(), method)) continue;
+    const auto expected = [&](index_t k) {
+      return run_stopped(system, P.b, SolveForm::automatic, method, {k});
+    };
+    stop_enqueued(ctx, P, method, expected, [&](auto& solver) {
+      solver.Solver<double, Exec>::set_preconditioner(
+          [&](const auto& r, const auto& z) { multiply(ctx, inverse, r, z); }, EnqueuesOnly::yes);
+    });
+  }
+}
+
+CNC_SOLVER_TEST("an object that is not local has the iterates of the reference in every form") {
+  const auto P = dominant_problem<double>(61);
+  Context<> oracle("reference");
+  for (const Method method : cg_methods) {
+    const auto expected = [&](index_t k) {
+      const SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::none);
+      return solve_stopped<double>(oracle, options, k, P.b, "plain operations", [&](auto& solver) {
+        solver.set_preconditioner(std::make_shared<Neumann<double, HostExec>>());
+        solver.prepare(P.A);
+      });
+    };
+    stop_enqueued(ctx, P, method, expected, [&](auto& solver) {
+      solver.set_preconditioner(std::make_shared<Neumann<double, Exec>>());
+    });
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cnc/contract/methods.hpp>
 
+#include <cstdint>
 #include <memory>
 
 namespace cnc {
@@ -20,6 +21,18 @@ struct RunPlan {
   virtual ~RunPlan() = default;
 };
 
+/// A preconditioner that no pass applies, and how a run has it enqueued between the two parts of a pass
+/// (PassPart). Once the run is over, what is still enqueued of it works out again what is there: the passes, which
+/// could change what it reads, do nothing then.
+struct EnqueuedPreconditioner {
+  /// Enqueues vector `to` := M^-1 vector `from`, of the run's vectors, on the run's queue, whose stream may be
+  /// recording; null: passes apply M.
+  void (*enqueue)(void* context, int from, int to) = nullptr;
+  void* context = nullptr;  ///< its argument
+  /// One number for as long as it enqueues the same: what was recorded holds for it alone.
+  std::uint64_t version = 0;
+};
+
 /// Limits, log and outcome of a run of many iterations inside one backend call.
 struct MethodRun {
   RunForm form = RunForm::automatic;  ///< the form asked for
@@ -32,6 +45,8 @@ struct MethodRun {
   /// Device backends: enqueues more behind the run, called once before the host waits for its end; may be null.
   void (*behind)(void* context) = nullptr;
   void* behind_context = nullptr;  ///< its argument
+  /// Backends with `plan`, except for the resident form.
+  EnqueuedPreconditioner preconditioner;
 
   index_t iterations = 0;             ///< out: iterations done
   MethodScalars scalars;              ///< out: the scalars after the last one, on the host

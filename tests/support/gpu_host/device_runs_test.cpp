@@ -1,6 +1,8 @@
 // What a solver makes of a device that cannot, or will not, run a whole grid at one time; and that solves
-// which take turns with a few solution vectors capture a graph for each of them once.
+// which take turns with a few solution vectors capture a graph for each of them once, with preconditioners that are
+// enqueued between the passes in it.
 
+#include "solve/neumann.hpp"
 #include "support/catch.hpp"
 #include "support/gpu_host/backends.hpp"
 #include "support/solve_problem.hpp"
@@ -81,6 +83,74 @@ TEST_CASE("solves that alternate between solution vectors capture a graph for ea
       }
       CHECK(machine::recorded_graphs() - before == 3);
     }
+}
+
+TEST_CASE("a preconditioner that only enqueues is recorded once, and again when it changes") {
+  const auto P = known_problem<double>("poisson2d:12x11");
+  CsrMatrix<double> twice = P.A;
+  twice.values = Vector<double>("twice", P.A.values.extent(0));
+  for (std::size_t k = 0; k < twice.values.extent(0); ++k) twice.values(k) = 2 * P.A.values(k);
+  for (const Backend* backend : emulated)
+    for (int m = 0; m < method_count; ++m) {
+      const auto method = static_cast<Method>(m);
+      INFO(backend->name << " " << method_facts(method).name);
+      Context<> ctx(*backend);
+      SolveOptions options;
+      options.method = method;
+      Solver<double> solver(ctx, options);
+      const auto neumann = std::make_shared<Neumann<double, Kokkos::DefaultHostExecutionSpace>>();
+      solver.set_preconditioner(neumann);
+      solver.prepare(P.A);
+      const Vector<double> x = zeros<double>(P.rows());
+      int graphs = machine::recorded_graphs();
+      const auto solve = [&](double factor, int new_graphs) {
+        Kokkos::deep_copy(x, 0.0);
+        const int calls = neumann->applied;
+        const SolveReport report = solver.solve(P.b, x);
+        CHECK(report.converged());
+        CHECK(report.form == "graph");
+        for (std::size_t i = 0; i < x.extent(0); ++i) x(i) *= factor;
+        CHECK(relative_difference(x, P.solution) < 1e-6);
+        CHECK(machine::recorded_graphs() - graphs == new_graphs);
+        graphs = machine::recorded_graphs();
+        // A start applies it up to twice; iterations are in the graph, four of them.
+        CHECK(neumann->applied - calls <= 2 * (report.restarts + 1) + 8 * new_graphs);
+      };
+      solve(1, 1);
+      solve(1, 0);
+      solver.update_values(twice);
+      solve(2, 1);
+      solve(2, 0);
+      solver.set_preconditioner(neumann);
+      solve(2, 1);
+    }
+}
+
+TEST_CASE("what cannot be recorded is streamed, unless a graph is asked for") {
+  const auto P = known_problem<double>("poisson2d:12x11");
+  for (const Backend* backend : emulated) {
+    Context<> ctx(*backend);
+    SolveOptions options;
+    options.preconditioner = PreconditionerKind::none;
+    const auto breaks_its_promise = [&](const auto& r, const auto& z) {
+      gpu::synchronize(ctx.queue());
+      axpby(ctx, 0.25, r, 0.0, z);
+    };
+    Solver<double> solver(ctx, options);
+    solver.prepare(P.A);
+    solver.set_preconditioner(breaks_its_promise, EnqueuesOnly::yes);
+    const Vector<double> x = zeros<double>(P.rows());
+    for (int round = 0; round < 2; ++round) {
+      Kokkos::deep_copy(x, 0.0);
+      const SolveReport report = solver.solve(P.b, x);
+      CHECK(report.converged());
+      CHECK(report.form == "streamed");
+      CHECK(relative_difference(x, P.solution) < 1e-6);
+    }
+    options.form = SolveForm::graph;
+    solver.set_options(options);
+    CHECK_THROWS_AS(solver.solve(P.b, zeros<double>(P.rows())), DeviceError);
+  }
 }
 
 }  // namespace cnc::testing

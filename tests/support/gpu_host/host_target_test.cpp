@@ -245,9 +245,11 @@ TEST_CASE("host target: resident blocks wait for each other") {
 
 TEST_CASE("host target: a graph runs when it is replayed") {
   constexpr index_t n = 100;
+  const auto recorder = GENERATE(gpu::Recorder::another_stream, gpu::Recorder::own_stream);
   std::vector<double> x(n, 5.0);
   const Queue queue;
-  const gpu::Graph graph(queue, [&](const Queue& recording) {
+  const gpu::Graph graph(queue, recorder, [&](const Queue& recording) {
+    CHECK((recording.stream == queue.stream) == (recorder == gpu::Recorder::own_stream));
     gpu::fill_bytes(recording, x.data(), 0, sizeof(double));
     gpu::launch("add", recording, {.blocks = 4, .threads = 32}, add, 2.0, n, x.data());
     CHECK_THROWS_AS(gpu::synchronize(recording), cnc::DeviceError);
@@ -259,7 +261,7 @@ TEST_CASE("host target: a graph runs when it is replayed") {
     CHECK(x[0] == 2);
     CHECK(x[1] == 5 + 2 * replay);
   }
-  const gpu::Graph nested(queue, [&](const Queue& recording) {
+  const gpu::Graph nested(queue, recorder, [&](const Queue& recording) {
     graph.replay(recording);
     graph.replay(recording);
   });

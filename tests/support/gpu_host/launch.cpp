@@ -28,8 +28,13 @@ constexpr DeviceFacts facts_of_wide_waves = [] {
 }();
 
 using Steps = std::vector<std::function<void()>>;
-/// The graph that this OS thread is recording; its address is the stream of the recording queue.
+/// The graph that this OS thread is recording, and the stream that records it: the graph's address, unless the queue's
+/// own does.
 thread_local Steps* recording = nullptr;
+thread_local const void* recording_stream = nullptr;
+bool records(const Queue& queue) {
+  return recording != nullptr && queue.stream == recording_stream;
+}
 thread_local int graphs_recorded = 0;
 thread_local machine::Residents residents_granted = machine::Residents::granted;
 
@@ -40,7 +45,7 @@ thread_local machine::Residents residents_granted = machine::Residents::granted;
 /// Does the step, or keeps it for later.
 template <class Step>
 void enqueue_step(const Queue& queue, Step&& step) {
-  if (recording != nullptr && queue.stream == recording)
+  if (records(queue))
     recording->emplace_back(std::forward<Step>(step));
   else
     step();
@@ -130,8 +135,7 @@ void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes) {
 }
 
 void synchronize(const Queue& queue) {
-  if (recording != nullptr && queue.stream == recording)
-    refuse("synchronize", "the stream is being recorded");
+  if (records(queue)) refuse("synchronize", "the stream is being recorded");
 }
 
 /// Every byte is 0xCD at first, so that nobody takes it for zero.
@@ -142,16 +146,19 @@ PinnedBuffer::~PinnedBuffer() { free_allocated(data_); }
 
 struct Graph::Steps : std::vector<std::function<void()>> {};
 
-Graph::Graph(const Queue& queue, const std::function<void(const Queue&)>& record)
+Graph::Graph(const Queue& queue, Recorder recorder, const std::function<void(const Queue&)>& record)
     : steps_(std::make_unique<Steps>()) {
   struct Recording {
-    host::Steps* before;
-    explicit Recording(host::Steps* steps) : before(std::exchange(recording, steps)) {}
-    ~Recording() { recording = before; }
-  } const scope(steps_.get());
-  Queue recorder = queue;
-  recorder.stream = recording;
-  record(recorder);
+    explicit Recording(host::Steps* steps, const void* stream) {
+      recording = steps;
+      recording_stream = stream;
+    }
+    ~Recording() { recording = nullptr; }
+  };
+  Queue recorded = queue;
+  if (recorder == Recorder::another_stream) recorded.stream = steps_.get();
+  const Recording scope(steps_.get(), recorded.stream);
+  record(recorded);
   ++graphs_recorded;
 }
 Graph::~Graph() = default;
