@@ -3,7 +3,6 @@
 #include <cnc/formats.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
@@ -17,17 +16,6 @@ std::string not_negative(const std::string& text) {
 }
 
 std::string not_empty(const std::string& text) { return text.empty() ? "is empty" : ""; }
-
-int parse_block_size(const std::string& text, const std::string& option) {
-  int size = 0;
-  if (text.size() > 1 && text[0] == ':') {
-    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), size);
-    if (error == std::errc() && end == text.data() + text.size() && size >= 1 &&
-        size <= max_block_size)
-      return size;
-  }
-  throw InvalidArgument(option + ": the block size must be 1 to " + std::to_string(max_block_size));
-}
 
 std::string known_formats() {
   std::string names;

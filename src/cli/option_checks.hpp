@@ -12,10 +12,6 @@ std::string not_negative(const std::string& text);
 /// A CLI11 check: "" for a text that is not empty, as a variable of a script that was never set is.
 std::string not_empty(const std::string& text);
 
-/// Reads ":B" with B from 1 to 16; `option` is named in errors.
-/// Errors   InvalidArgument.
-int parse_block_size(const std::string& text, const std::string& option);
-
 /// "csr, bcsr:B, ..." for help texts, from the table of formats.
 std::string known_formats();
 

@@ -10,8 +10,8 @@
 #include "terminal.hpp"
 
 #include <cnc/formats.hpp>
+#include <cnc/options.hpp>
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -44,58 +44,15 @@ struct SolveArguments {
 /// What float vectors can reach on an ordinary matrix, and what double ones can.
 double default_rtol(Precision precision) { return precision == Precision::f32 ? 1e-5 : 1e-8; }
 
-std::string known_methods() {
-  std::string names;
-  for (int k = 0; k < method_count; ++k)
-    names += (k > 0 ? ", " : "") + std::string(method_facts(Method(k)).name);
-  return names;
-}
-
-Method parse_method(const std::string& text) {
-  std::string name = text == "chronopoulos-gear" ? "pcg-single-reduction" : text;
-  std::replace(name.begin(), name.end(), '_', '-');
-  for (int k = 0; k < method_count; ++k)
-    if (name == method_facts(Method(k)).name) return Method(k);
-  throw InvalidArgument("--solver " + text + ": unknown (known: " + known_methods() + ")");
-}
-
-const std::pair<const char*, SolveForm> forms[] = {
-    {"automatic", SolveForm::automatic}, {"plain", SolveForm::plain_operations},
-    {"fused", SolveForm::fused_steps},   {"streamed", SolveForm::streamed},
-    {"graph", SolveForm::graph},         {"resident", SolveForm::resident}};
-
-SolveForm parse_form(const std::string& text) {
-  std::string known;
-  for (const auto& [name, form] : forms) {
-    if (text == name) return form;
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  }
-  throw InvalidArgument("--form " + text + ": unknown (known: " + known + ")");
-}
-
-void set_preconditioner(const std::string& text, SolveOptions& options) {
-  const std::string block = "block-jacobi";
-  if (text == "none") {
-    options.preconditioner = PreconditionerKind::none;
-  } else if (text == "jacobi") {
-    options.preconditioner = PreconditionerKind::jacobi;
-  } else if (text.rfind(block, 0) == 0) {
-    options.preconditioner = PreconditionerKind::block_jacobi;
-    options.preconditioner_block_size =
-        text == block ? 0 : parse_block_size(text.substr(block.size()), "--precondition " + text);
-  } else {
-    throw InvalidArgument("--precondition " + text +
-                          ": unknown (known: none, jacobi, block-jacobi[:B])");
-  }
-}
-
 SolveRequest request_from(const SolveArguments& arguments) {
   SolveRequest request = arguments.request;
   SolveOptions& options = request.options;
   request.precision = parse_precision(arguments.precision);
   options.method = parse_method(arguments.solver);
-  options.form = parse_form(arguments.form);
-  set_preconditioner(arguments.precondition, options);
+  options.form = parse_solve_form(arguments.form);
+  const PreconditionerSpec preconditioner = parse_preconditioner(arguments.precondition);
+  options.preconditioner = preconditioner.kind;
+  options.preconditioner_block_size = preconditioner.block_size;
   options.format = parse_format(arguments.format);
   options.rtol = arguments.rtol.value_or(default_rtol(request.precision));
   options.reference =

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cnc/vector.hpp>
-#include <kokkos/kokkos.hpp>
+#include <cnc/contract/kokkos_spaces.hpp>
 
 #include <type_traits>
 

@@ -52,7 +52,7 @@ struct Failing final : PreconditionerBase<double, Exec> {
 
 /// Backends whose runs are enqueued.
 bool plans_runs(const Backend& backend) {
-  return solves(backend) && backend.matrix_f64.bcsr.plan != nullptr;
+  return solves(backend) && matrix_ops<BcsrOperand<double>, double>(backend).run_plan != nullptr;
 }
 
 CsrMatrix<double> scaled(const CsrMatrix<double>& A, double factor) {

@@ -243,7 +243,7 @@ namespace {
 
 /// The name of the form in which a preconditioner between passes is used when this one is asked for; empty: refused.
 std::string enqueued_form(const Backend& backend, Method method, SolveForm asked) {
-  const bool runs = backend.matrix_f64.bcsr.plan != nullptr;
+  const bool runs = matrix_ops<BcsrOperand<double>, double>(backend).run_plan != nullptr;
   switch (asked) {
     case SolveForm::automatic:
       if (runs) return "graph";

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cnc/solver.hpp>
+
+#include <string>
+#include <string_view>
+
+// The texts of options, for programs, files and other languages: each is written and read here, so that all of them
+// have the same names. Formats have theirs in <cnc/formats.hpp> (parse_format).
+
+namespace cnc {
+
+/// Reads the name of a method, "pcg" or "bicgstab"; '_' is as good as '-'.
+/// Errors   InvalidArgument, with the names that are known.
+Method parse_method(std::string_view text);
+/// "pcg, pcg-single-reduction, ..."
+std::string known_methods();
+
+/// Reads "automatic", "plain", "fused", "streamed", "graph" or "resident", and what to_string writes.
+/// Errors   InvalidArgument, with the names that are known.
+SolveForm parse_solve_form(std::string_view text);
+
+/// A built-in preconditioner; block_size 0: that of the matrix layout.
+struct PreconditionerSpec {
+  PreconditionerKind kind = PreconditionerKind::none;  ///< which of them
+  int block_size = 0;                                  ///< of block_jacobi
+};
+/// Reads "none", "jacobi", "block-jacobi" or "block-jacobi:3".
+/// Errors   InvalidArgument, with the names that are known or the block sizes that there are.
+PreconditionerSpec parse_preconditioner(std::string_view text);
+
+}  // namespace cnc

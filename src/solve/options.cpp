@@ -1,0 +1,95 @@
+#include <cnc/options.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace cnc {
+namespace {
+
+[[noreturn]] void refuse(const char* what, std::string_view text, const std::string& known) {
+  throw InvalidArgument(std::string(what) + " '" + std::string(text) + "': unknown (known: " +
+                        known + ")");
+}
+
+struct FormName {
+  const char* name;
+  SolveForm form;
+};
+constexpr FormName form_names[] = {
+    {"automatic", SolveForm::automatic}, {"plain", SolveForm::plain_operations},
+    {"fused", SolveForm::fused_steps},   {"streamed", SolveForm::streamed},
+    {"graph", SolveForm::graph},         {"resident", SolveForm::resident}};
+
+}  // namespace
+
+const char* to_string(SolveStatus status) {
+  switch (status) {
+    case SolveStatus::converged: return "converged";
+    case SolveStatus::max_iterations: return "max_iterations";
+    case SolveStatus::time_limit: return "time_limit";
+    case SolveStatus::stopped: return "stopped";
+    case SolveStatus::stagnated: return "stagnated";
+    case SolveStatus::diverged: return "diverged";
+    case SolveStatus::breakdown: return "breakdown";
+    case SolveStatus::not_positive_definite: return "not_positive_definite";
+    case SolveStatus::not_finite: return "not_finite";
+  }
+  return "unknown";
+}
+
+const char* to_string(SolveForm form) {
+  switch (form) {
+    case SolveForm::automatic: return "automatic";
+    case SolveForm::plain_operations: return "plain operations";
+    case SolveForm::fused_steps: return "fused steps";
+    case SolveForm::streamed: return "streamed";
+    case SolveForm::graph: return "graph";
+    case SolveForm::resident: return "resident";
+  }
+  return "unknown";
+}
+
+std::string known_methods() {
+  std::string names;
+  for (int k = 0; k < method_count; ++k)
+    names += (k > 0 ? ", " : "") + std::string(method_facts(Method(k)).name);
+  return names;
+}
+
+Method parse_method(std::string_view text) {
+  std::string name(text == "chronopoulos-gear" ? "pcg-single-reduction" : text);
+  std::replace(name.begin(), name.end(), '_', '-');
+  for (int k = 0; k < method_count; ++k)
+    if (name == method_facts(Method(k)).name) return Method(k);
+  refuse("method", text, known_methods());
+}
+
+SolveForm parse_solve_form(std::string_view text) {
+  std::string known;
+  for (const FormName& known_form : form_names) {
+    if (text == known_form.name || text == to_string(known_form.form)) return known_form.form;
+    known += (known.empty() ? "" : ", ") + std::string(known_form.name);
+  }
+  refuse("form", text, known);
+}
+
+PreconditionerSpec parse_preconditioner(std::string_view text) {
+  const std::string_view block = "block-jacobi";
+  if (text == "none") return {PreconditionerKind::none};
+  if (text == "jacobi") return {PreconditionerKind::jacobi};
+  if (text == block) return {PreconditionerKind::block_jacobi};
+  if (text.substr(0, block.size()) != block)
+    refuse("preconditioner", text, "none, jacobi, block-jacobi[:B]");
+  PreconditionerSpec spec{PreconditionerKind::block_jacobi};
+  const char* const end = text.data() + text.size();
+  const char* const digits = text.data() + block.size() + 1;
+  const bool has_size = text[block.size()] == ':' && digits < end;
+  const auto [rest, error] = std::from_chars(has_size ? digits : end, end, spec.block_size);
+  if (error != std::errc() || rest != end || spec.block_size < 1 ||
+      spec.block_size > max_block_size)
+    throw InvalidArgument("preconditioner '" + std::string(text) +
+                          "': the block size must be 1 to " + std::to_string(max_block_size));
+  return spec;
+}
+
+}  // namespace cnc
