@@ -41,7 +41,7 @@ if(CNC_BUILD_TESTS)
   endif()
 endif()
 
-# Yardsticks and peers are optional, a record names those it met.
+# Baselines and peers are optional, a record names those it met.
 if(CNC_BUILD_CLI OR CNC_BUILD_TESTS OR CNC_BUILD_PERF)
   include(cnc_kokkos_kernels)
 endif()

@@ -61,7 +61,7 @@ endif()
 option(CNC_HIP_ON_CUDA "Build the hip backend for NVIDIA GPUs, to test its launchers there" OFF)
 set(CNC_HIP_ARCHITECTURES "" CACHE STRING
   "AMD GPUs to compile for (gfx90a;gfx942;gfx1100), empty for those of them that hipcc knows")
-set(CNC_WITH_ROCSPARSE "AUTO" CACHE STRING "rocSPARSE as a yardstick: AUTO (if installed), ON, OFF")
+set(CNC_WITH_ROCSPARSE "AUTO" CACHE STRING "rocSPARSE as a baseline: AUTO (if installed), ON, OFF")
 set_property(CACHE CNC_WITH_ROCSPARSE PROPERTY STRINGS AUTO ON OFF)
 
 # Of the architectures that we tune for those that this hipcc and its device libraries know.

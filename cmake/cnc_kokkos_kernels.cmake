@@ -1,4 +1,4 @@
-# Kokkos Kernels, a yardstick: an installed package, which belongs to an installed Kokkos; with
+# Kokkos Kernels, a baseline: an installed package, which belongs to an installed Kokkos; with
 # CNC_WITH_KOKKOS_KERNELS=ON else a pinned release, built as part of this build. AUTO never builds it.
 include(FetchContent)
 

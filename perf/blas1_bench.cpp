@@ -137,7 +137,7 @@ void measure(const Operation<V>& operation, index_t n, const std::string& precis
     if (!offered) continue;
     Entry entry;
     entry.contestant = backend.name;
-    entry.peer = backend.yardstick;
+    entry.peer = backend.baseline;
     entry.automatic = is_automatic(backend);
     entry.backend = backend.name;
     add(std::move(entry), [&operation, ctx = ctx.get()](const Vectors<V>& w) {

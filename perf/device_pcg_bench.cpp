@@ -85,7 +85,7 @@ Entry entry_of(const DeviceContext& ctx, const FormatSpec& format, bool automati
                SolveForm form, const SolveReport& report) {
   const Backend& backend = ctx.backend();
   Entry entry;
-  entry.peer = backend.yardstick;
+  entry.peer = backend.baseline;
   entry.automatic =
       automatic && is_automatic(backend) && method == Method::pcg && form == SolveForm::automatic;
   entry.backend = backend.name;
@@ -104,7 +104,7 @@ void add_forms(DeviceContext& ctx, const FormatSpec& format, bool automatic,
   for (const Method method : {Method::pcg, Method::pcg_single_reduction})
     for (const SolveForm form : all_forms) try {
         if (!wants_form(form)) continue;
-        if (ctx.backend().yardstick && form != SolveForm::automatic) continue;
+        if (ctx.backend().baseline && form != SolveForm::automatic) continue;
         SolveOptions options = endless(method, PreconditionerKind::jacobi, 0);
         options.form = form;
         options.format = format;

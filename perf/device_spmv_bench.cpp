@@ -25,7 +25,7 @@ void add_backend(const DeviceContext& ctx, const std::shared_ptr<const Matrix<M,
                  const BenchOptions& options, std::vector<Contestant>& contestants) {
   const Backend& backend = ctx.backend();
   Entry entry;
-  entry.peer = backend.yardstick;
+  entry.peer = backend.baseline;
   entry.automatic = automatic && is_automatic(backend);
   entry.backend = backend.name;
   entry.format = format.text();

@@ -152,16 +152,16 @@ template <class V>
 void add_backend(Context<>& ctx, const Candidate<V>& candidate, bool automatic,
                  const Matrix<V>* layout, const Cost& product, Operands<V>& operands) {
   const Backend& backend = ctx.backend();
-  if (backend.yardstick && candidate.format.name != "csr") return;
+  if (backend.baseline && candidate.format.name != "csr") return;
   const bool single = candidate.method == Method::pcg_single_reduction;
   Entry entry;
-  entry.peer = backend.yardstick;
+  entry.peer = backend.baseline;
   entry.automatic = automatic && is_automatic(backend) && !single;
   entry.backend = backend.name;
   entry.format = candidate.format.text();
   entry.contestant =
-      backend.yardstick ? backend.name
-                        : backend.name + (" " + entry.format) + (single ? " single-reduction" : "");
+      backend.baseline ? backend.name
+                       : backend.name + (" " + entry.format) + (single ? " single-reduction" : "");
   entry.cost = product + cost::iteration(candidate.method, operands.A.rows, sizeof(V));
   try {
     auto [iterate, form] = ready_solver(ctx, candidate, operands.A, layout);

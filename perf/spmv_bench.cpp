@@ -43,16 +43,16 @@ struct Operands {
   }
 };
 
-/// One of our backends on one layout. Yardstick backends count as peers and take CSR alone.
+/// One of our backends on one layout. Baseline backends count as peers and take CSR alone.
 template <class M, class V>
 void add_backend(const Context<>& ctx, const std::shared_ptr<const Matrix<M>>& layout,
                  const std::string& format, bool automatic, Operands<M, V>& operands) {
   const Backend& backend = ctx.backend();
-  if (backend.yardstick && format != "csr") return;
+  if (backend.baseline && format != "csr") return;
   Entry entry;
-  entry.peer = backend.yardstick;
+  entry.peer = backend.baseline;
   entry.automatic = automatic && is_automatic(backend);
-  entry.contestant = backend.yardstick ? backend.name : backend.name + (" " + format);
+  entry.contestant = backend.baseline ? backend.name : backend.name + (" " + format);
   entry.backend = backend.name;
   entry.format = format;
   entry.cost = spmv_cost(*layout, sizeof(V));

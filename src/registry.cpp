@@ -76,7 +76,7 @@ constexpr const char* without_cusparse =
 constexpr const char* without_rocsparse =
     "not built: configure with CNC_ENABLE_HIP=ON where rocSPARSE is installed";
 
-/// What a build, or a program that adds no yardsticks, can be without.
+/// What a build, or a program that adds no baselines, can be without.
 constexpr AbsentBackend known_backends[] = {
     {"cuda", "NVIDIA GPUs", MemorySpace::device, without_cuda},
     {"hip", "AMD GPUs", MemorySpace::device, without_hip},
@@ -109,12 +109,12 @@ const char* memory_text(MemorySpace memory) {
 
 const Backend& preferred_backend(MemorySpace memory) {
   for (const Backend* backend : backends())
-    if (backend->memory == memory && !backend->yardstick && !backend->variant &&
+    if (backend->memory == memory && !backend->baseline && !backend->variant &&
         availability_of(*backend).usable)
       return *backend;
   std::string not_built;
   for (const AbsentBackend& absent : absent_backends())
-    if (absent.memory == memory && !absent.yardstick && !absent.variant)
+    if (absent.memory == memory && !absent.baseline && !absent.variant)
       not_built += std::string(not_built.empty() ? "; " : ", ") + absent.name + " " + absent.detail;
   throw UnsupportedOperation(std::string("no backend for ") + memory_text(memory) +
                              " memory is usable on this machine" + not_built);

@@ -13,7 +13,7 @@ namespace {
 /// A few times what it costs to sleep and to be woken, and a small part of a time slice.
 constexpr std::chrono::microseconds longest_spin{100};
 /// Between two looks at what the machine has to run: one costs some microseconds.
-constexpr std::chrono::milliseconds between_looks{20};
+constexpr std::chrono::milliseconds between_tries{20};
 /// Seconds after which a team is late: waking threads that sleep takes less.
 constexpr double long_start = 1e-4;
 /// Seconds to work alone at most: a process that was stopped for an hour has not lost an hour.
@@ -57,9 +57,9 @@ TeamRecord& TeamRecord::of_this_thread() {
   return record;
 }
 
-bool TeamRecord::look(int threads) {
+bool TeamRecord::try_again(int threads) {
   alone_ = is_crowded_(threads);
-  next_look_ = begin_ + between_looks;
+  next_try_ = begin_ + between_tries;
   return alone_;
 }
 
@@ -70,11 +70,11 @@ void TeamRecord::team_begins() {
   has_team_ = true;
 }
 
-bool TeamRecord::judge(int parts) {
+bool TeamRecord::loses_time(int parts) {
   const double lost = lost_ + waited_;
   if (lost * parts <= (spent_ + seconds_in_region()) * (parts - 1)) return false;
   alone_ = true;
-  next_look_ =
+  next_try_ =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(
                          std::chrono::duration<double>(std::min(alone_for * lost, longest_alone)));
   return true;

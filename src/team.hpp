@@ -74,12 +74,12 @@ class Barrier {
 
 /// How the teams of the calling thread have fared lately, and whether it had better work alone.
 ///
-/// Alone while the machine has more to run than processors, which it looks up now and then. And alone
-/// for a while when a team has not paid: shares are equal, so a thread that waits for more than
+/// Alone while the machine has more to run than processors, which is checked every now and then. And alone
+/// for a while when a team was slower than one thread: shares are equal, so a thread that waits for more than
 /// (parts - 1) / parts of the time would have been faster alone; the others did not get a processor.
 /// Results do not depend on it: they have the same bits for any number of threads.
 inline bool (*crowd_rule)(int threads) =
-    is_crowded;  ///< of threads that have not met it yet; for tests
+    is_crowded;  ///< the rule of threads that make their first team; for tests
 
 class TeamRecord {
  public:
@@ -96,13 +96,15 @@ class TeamRecord {
   bool works_alone(int threads) {
     begin_ = Clock::now();
     waited_ = 0;
-    return begin_ >= next_look_ ? look(threads) : alone_;
+    return begin_ >= next_try_ ? try_again(threads) : alone_;
   }
   /// The team has come together.
   void team_begins();
   void add_wait(double seconds) { waited_ += seconds; }
   /// Whether the first of `parts` threads had better go on alone.
-  bool gives_up(int parts) { return alone_ || (lost_ + waited_ >= least_loss && judge(parts)); }
+  bool gives_up(int parts) {
+    return alone_ || (lost_ + waited_ >= least_loss && loses_time(parts));
+  }
   void end_region(int parts) {
     if (waited_ > 0 || lost_ > 0) account(parts);
   }
@@ -111,18 +113,18 @@ class TeamRecord {
   static constexpr double least_loss = 1e-3;  ///< below, it may be a thread that had to wake up
   static constexpr double alone_for = 16;     ///< times what was lost
 
-  bool look(int threads);
-  bool judge(int parts);
+  bool try_again(int threads);
+  bool loses_time(int parts);
   void account(int parts);
   double seconds_in_region() const {
     return std::chrono::duration<double>(Clock::now() - begin_).count();
   }
 
   bool (*is_crowded_)(int threads);
-  Clock::time_point begin_{};      ///< of the region
-  Clock::time_point next_look_{};  ///< at the machine
-  double waited_ = 0;              ///< seconds in this region
-  double lost_ = 0, spent_ = 0;    ///< seconds in the regions just before, each with a long wait
+  Clock::time_point begin_{};     ///< of the region
+  Clock::time_point next_try_{};  ///< of a team
+  double waited_ = 0;             ///< seconds in this region
+  double lost_ = 0, spent_ = 0;   ///< seconds in the regions just before, each with a long wait
   bool alone_ = false;
   bool has_team_ = false;  ///< its threads have been made
 };

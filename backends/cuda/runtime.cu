@@ -28,7 +28,7 @@ const char* why_no_device(cudaError_t code) {
   }
 }
 
-Availability judge(const cudaDeviceProp& properties) {
+Availability usability(const cudaDeviceProp& properties) {
   const std::string name = std::string(properties.name) + ", compute capability " +
                            std::to_string(properties.major) + "." +
                            std::to_string(properties.minor);

@@ -14,7 +14,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// Why no device was found, in words; null for any other error.
 const char* why_no_device(CNC_GPU_API(Error_t) code);
 /// Whether kernels of this build run on such a device, and its name or why they do not.
-Availability judge(const CNC_GPU_API(DeviceProp_t) & properties);
+Availability usability(const CNC_GPU_API(DeviceProp_t) & properties);
 /// Asks a device.
 DeviceFacts ask_facts(int device);
 /// Host memory that all devices reach under the same address, coherent while kernels run.
@@ -25,7 +25,7 @@ namespace {
 
 inline constexpr int most_devices = 64;
 
-Availability look() {
+Availability query() {
   int devices = 0;
   CNC_GPU_API(Error_t) code = CNC_GPU_API(GetDeviceCount)(&devices);
   if (code != CNC_GPU_API(Success))
@@ -39,7 +39,7 @@ Availability look() {
   if (CNC_GPU_API(GetDevice)(&device) != CNC_GPU_API(Success) ||
       CNC_GPU_API(GetDeviceProperties)(&properties, device) != CNC_GPU_API(Success))
     return {false, "the GPU does not answer"};
-  Availability found = judge(properties);
+  Availability found = usability(properties);
   if (found.usable) {
     found.detail += ", " + std::to_string(properties.multiProcessorCount) + " processors";
     if (devices > 1) found.detail += ", " + std::to_string(devices) + " devices";
@@ -81,7 +81,7 @@ struct RecordingStream {
 }  // namespace
 
 Availability availability() {
-  static const Availability seen = look();
+  static const Availability seen = query();
   return seen;
 }
 

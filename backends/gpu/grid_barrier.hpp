@@ -6,7 +6,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// Sums across the blocks of a resident kernel, and thereby a barrier: every block leaves its partial sums in a
 /// slot and counts itself in; once all are counted, one wave of each block reads all slots and adds them up, in
-/// the same order everywhere. So one reduction costs one atomic, one look at the counter and one look at the
+/// the same order everywhere. So one reduction costs one atomic, one read of the counter and one of the
 /// slots, and its bits do not depend on who came first.
 ///
 /// Two sets of slots in turn are enough: a block writes to a set again only after a barrier that every reader
@@ -77,7 +77,7 @@ struct GridBarrier {
   /// Leaves in each lane of the wave the sums of its share of the blocks.
   template <int wave, int N>
   CNC_GPU_DEVICE void collect(double (&values)[N]) const {
-    constexpr int together = 5;  // all blocks of a device of 160 processors in one look
+    constexpr int together = 5;  // all blocks of a device of 160 processors at once
     for (int k = 0; k < N; ++k) values[k] = 0;
     for (index_t first = thread_index(); first < grid_blocks(); first += together * wave) {
       double part[together][N];

@@ -190,7 +190,7 @@ struct MethodRunner {
            !std::is_same_v<Operand, BsellOperand<typename Operand::value_type>>;
   }
 
-  /// Runs in one launch, unless the form does not fit, or (not forced) would not pay.
+  /// Runs in one launch, unless the form does not fit, or (not forced) would be slower.
   bool resident(bool forced) {
     return with_rows<wave, V>(
         queue, A, [&](const auto& rows, int) { return resident_with(rows.resident(), forced); });
@@ -202,7 +202,7 @@ struct MethodRunner {
       constexpr int threads = tuning::resident_threads;
       const auto kernel = resident_kernel<threads, wave, Rows, V, Method>;
       if (!keeps_blocks_together(rows)) return false;
-      if (!forced && (plan.refused || !pays())) return false;
+      if (!forced && (plan.refused || !fits_resident())) return false;
       const index_t blocks =
           std::min({residency(plan.residency[0], kernel, threads, 0), plan.most_blocks,
                     std::max<index_t>(1, ceil_div(A.rows, tuning::least_resident_rows))});
@@ -242,7 +242,7 @@ struct MethodRunner {
   }
 
   /// Beyond these sizes kernels in a graph hide the latency of memory better than one block per processor.
-  bool pays() const {
+  bool fits_resident() const {
     const DeviceFacts& facts = device_facts(queue.device);
     return A.rows <= double(facts.processors) * tuning::resident_rows_per_processor(sizeof(V)) &&
            matrix_bytes(A) <= tuning::resident_cache_share * double(facts.cache_bytes);

@@ -20,7 +20,7 @@ Availability availability();
 /// Bytes free on a device, 0 when it does not say.
 double free_bytes(int device);
 
-/// Facts of a device that launches go by.
+/// Facts of a device that launches depend on.
 struct DeviceFacts {
   int processors = 1;            ///< streaming multiprocessors, compute units
   int wave = 32;                 ///< lanes of a wave

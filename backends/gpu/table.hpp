@@ -15,7 +15,7 @@ template <int... waves>
 struct Waves {};
 
 /// The entry for the queue's device, of entries compiled for these waves: with more than one of them, every call
-/// asks for the device's facts, which costs a look into a table.
+/// asks for the device's facts, which costs a lookup in a table.
 template <class Waves, auto... entries>
 struct EntryByWave;
 template <int wave, auto entry>
@@ -34,13 +34,13 @@ struct EntryByWave<Waves<wave, other_wave>, entry, other> {
 template <class V, class Method, class Pass>
 constexpr PassName name_of() {
   PassName name{method_index<V, Method>(), PhaseGroup::finish, 0};
-  const auto look_in = [&](PhaseGroup group) {
+  const auto find_in = [&](PhaseGroup group) {
     return [&name, group]<class Phase>(int k) {
       if (std::is_same_v<Phase, Pass>) name = {name.method, group, k};
     };
   };
-  Method::Start::for_each(look_in(PhaseGroup::start));
-  Method::Iteration::for_each(look_in(PhaseGroup::iteration));
+  Method::Start::for_each(find_in(PhaseGroup::start));
+  Method::Iteration::for_each(find_in(PhaseGroup::iteration));
   return name;
 }
 

@@ -36,7 +36,7 @@ const char* why_no_device(hipError_t code) {
   return code == hipErrorNoDevice ? "no GPU that HIP can use, or no driver for one" : nullptr;
 }
 
-Availability judge(const hipDeviceProp_t& properties) {
+Availability usability(const hipDeviceProp_t& properties) {
   const std::string processor(processor_of(properties.gcnArchName));
   const std::string name = std::string(properties.name) + ", " + processor;
   if (!is_compiled(processor))

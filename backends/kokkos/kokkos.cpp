@@ -46,7 +46,7 @@ constexpr Backend backend_table(MemorySpace memory) {
       .name = "kokkos",
       .description = "portable Kokkos kernels, the line that tuned kernels must beat",
       .memory = memory,
-      .yardstick = false,
+      .baseline = false,
       .variant = false,
       .availability = availability<Exec>,
       .threads = threads<Exec>,

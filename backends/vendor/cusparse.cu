@@ -184,7 +184,7 @@ constexpr Backend backend(const char* name, const char* description) {
       .name = name,
       .description = description,
       .memory = MemorySpace::device,
-      .yardstick = true,
+      .baseline = true,
       .variant = false,
       .availability = availability,
       .vectors = for_vector_types([&]<class V>() { return vector_table<V>(); }),

@@ -4,7 +4,7 @@
 
 namespace cnc {
 
-// NVIDIA's cuSPARSE under cuBLAS vector operations: yardsticks for device memory. One table for each
+// NVIDIA's cuSPARSE under cuBLAS vector operations: baselines for device memory. One table for each
 // of the library's algorithms, so that the best of them can be named as the peer.
 //
 // Descriptors, buffers and the results of cusparseSpMV_preprocess are made when a matrix is first

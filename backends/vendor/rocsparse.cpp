@@ -164,7 +164,7 @@ constexpr Backend backend(const char* name, const char* description) {
   return {.name = name,
           .description = description,
           .memory = MemorySpace::device,
-          .yardstick = true,
+          .baseline = true,
           .availability = availability,
           .matrices =
               for_precisions([]<class M, class V>() { return matrix_table<adaptive, M, V>(); })};

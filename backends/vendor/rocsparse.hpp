@@ -4,7 +4,7 @@
 
 namespace cnc {
 
-// AMD's rocSPARSE: yardsticks for CSR products in device memory, nothing else.
+// AMD's rocSPARSE: baselines for CSR products in device memory, nothing else.
 //
 // The analysis of a matrix is made when it is first met and kept for the last few matrices: the first product
 // waits, the others are enqueued.

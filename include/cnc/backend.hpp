@@ -19,14 +19,14 @@ struct AbsentBackend {
   const char* description;  ///< one line for lists of backends
   MemorySpace memory;       ///< where its operands would be
   const char* detail;       ///< "not built: configure with CNC_ENABLE_CUDA=ON"
-  bool yardstick = false;   ///< as Backend::yardstick
+  bool baseline = false;    ///< as Backend::baseline
   bool variant = false;     ///< as Backend::variant
 };
 
 /// Every backend of CNC that backends() lacks; asking for one by name says so.
 std::vector<AbsentBackend> absent_backends();
 
-/// Lets backends of the caller's be found by name, for the rest of the program: its own kernel sets, or yardsticks.
+/// Lets backends of the caller's be found by name, for the rest of the program: its own kernel sets, or baselines.
 /// They must outlive every use. Adding one again does nothing. Safe beside other threads.
 ///
 /// Errors   InvalidArgument (null, no availability function, or another backend has that name in that memory);

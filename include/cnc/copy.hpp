@@ -6,7 +6,7 @@
 
 namespace cnc {
 
-// Data moves between host and device when it is asked to, by these functions, and never on the quiet.
+// Data moves between host and device when it is asked to, by these functions, and at no other time.
 // What is in Space already is returned as it is, sharing its memory. They wait for all that was enqueued
 // before, and have ended on return. Errors: OutOfMemory.
 

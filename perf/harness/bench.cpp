@@ -5,7 +5,7 @@
 #include <cnc/io.hpp>
 
 #include <Kokkos_Core.hpp>
-#include <vendor/yardsticks.hpp>
+#include <vendor/baselines.hpp>
 
 #include <unistd.h>
 
@@ -133,7 +133,7 @@ int run_bench(int argc, char** argv, const Bench& bench) {
   }
   if (options.quick) make_quick(options);
   try {
-    add_backends(yardsticks());
+    add_backends(baselines());
     run(bench, options);
   } catch (const std::exception& e) {
     tell("");

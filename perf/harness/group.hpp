@@ -13,7 +13,7 @@ namespace cnc::perf {
 /// One contestant's result.
 struct Entry {
   std::string contestant;  ///< unique within its group: "openmp bcsr:3", "Eigen"
-  bool peer = false;       ///< somebody else's code (libraries and yardstick backends)
+  bool peer = false;       ///< somebody else's code (libraries and baseline backends)
   bool automatic = false;  ///< what a user gets who chooses nothing
   std::string backend;     ///< ours only
   std::string format;      ///< ours only

@@ -49,7 +49,7 @@ inline bool takes(const Backend& backend, const FormatSpec& format) {
   if (name == "cusparse-sell") return format.name == "bsell-unsorted";
   if (format.name == "bsell-unsorted") return false;
   if (name == "cusparse-bsr") return format.name == "bcsr" && format.block_size > 1;
-  return !backend.yardstick || format.name == "csr";
+  return !backend.baseline || format.name == "csr";
 }
 
 }  // namespace cnc::perf

@@ -113,7 +113,7 @@ void Record::print_heading(std::ostream& out) const {
       << text_of(build, "peer_flags") << "`\n";
   out << "- peers:";
   for (const Json& peer : build.at("peers")) out << ' ' << peer.get<std::string>() << ';';
-  out << " yardstick backends of the library\n";
+  out << " baseline backends of the library\n";
   if (memory.read > 0)
     out << "- memory bandwidth: read " << fixed(memory.read * 1e-9, 1) << " GB/s, triad "
         << fixed(memory.triad * 1e-9, 1) << " GB/s over "

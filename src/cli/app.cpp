@@ -7,7 +7,7 @@
 #include <cnc/problems.hpp>
 #include <cnc/version.hpp>
 
-#include <vendor/yardsticks.hpp>
+#include <vendor/baselines.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -74,7 +74,7 @@ int parse_and_run(CLI::App& app, const Action& action, int argc, char** argv) {
 int run(int argc, char** argv) {
   secure_streams();
   try {
-    add_backends(yardsticks());
+    add_backends(baselines());
     CLI::App app("Solves sparse linear systems by preconditioned Krylov methods.", "cnc");
     Action action;
     add_solve(app, action);

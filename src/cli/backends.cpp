@@ -43,7 +43,7 @@ nlohmann::json to_json(bool variants) {
                     {"built", true},
                     {"usable", availability.usable},
                     {"detail", availability.detail},
-                    {"yardstick", backend->yardstick},
+                    {"baseline", backend->baseline},
                     {"variant", backend->variant}});
   }
   for (const AbsentBackend& absent : absent_backends()) {
@@ -54,7 +54,7 @@ nlohmann::json to_json(bool variants) {
                     {"built", false},
                     {"usable", false},
                     {"detail", absent.detail},
-                    {"yardstick", absent.yardstick},
+                    {"baseline", absent.baseline},
                     {"variant", absent.variant}});
   }
   nlohmann::json json = {{"auto", automatic_choice()}, {"backends", list}};

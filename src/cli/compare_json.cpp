@@ -64,7 +64,7 @@ nlohmann::json fastest_json(const Comparison& c) {
                     {"threads", threads_json(best)},
                     {"seconds", best.spmv.timing.median},
                     {"second_best", rival_json(best, ranking.second)},
-                    {"same_threads_csr", rival_json(best, ranking.baseline)}});
+                    {"same_threads_csr", rival_json(best, ranking.same_threads_csr)}});
   }
   return list;
 }

@@ -148,8 +148,9 @@ void print_winners(std::ostream& out, const Comparison& c) {
                                    ", " + seconds_text(best.spmv.timing.median));
     if (ranking.second != nullptr)
       out << labelled("", advantage_text(best, *ranking.second, "the second best"));
-    if (ranking.baseline != nullptr && ranking.baseline != ranking.second)
-      out << labelled("", advantage_text(best, *ranking.baseline, baseline_text(best)));
+    if (ranking.same_threads_csr != nullptr && ranking.same_threads_csr != ranking.second)
+      out << labelled("",
+                      advantage_text(best, *ranking.same_threads_csr, same_threads_csr_text(best)));
   }
 }
 

@@ -28,13 +28,13 @@ Ranking rank(const std::vector<MatrixRow>& rows, Precision precision) {
            row.backend->memory == best.backend->memory &&
            (on_device(row) || row.threads == best.threads);
   };
-  ranking.baseline = fastest_of(
+  ranking.same_threads_csr = fastest_of(
       rows, [&](const MatrixRow& row) { return comparable(row) && row.backend != best.backend; });
-  if (ranking.baseline == nullptr) ranking.baseline = fastest_of(rows, comparable);
+  if (ranking.same_threads_csr == nullptr) ranking.same_threads_csr = fastest_of(rows, comparable);
   return ranking;
 }
 
-const char* baseline_text(const MatrixRow& best) {
+const char* same_threads_csr_text(const MatrixRow& best) {
   return on_device(best) ? "csr on the same device" : "csr with as many threads";
 }
 

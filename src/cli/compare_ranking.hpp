@@ -10,12 +10,12 @@ struct Ranking {
   const MatrixRow* second = nullptr;
   /// The fastest csr of another backend with as many threads as the best; where no other backend has
   /// that many, the best one's own csr. On a device all backends count.
-  const MatrixRow* baseline = nullptr;
+  const MatrixRow* same_threads_csr = nullptr;
 };
 
 Ranking rank(const std::vector<MatrixRow>& rows, Precision precision);
 
-/// What the baseline of that row is: "csr with as many threads".
-const char* baseline_text(const MatrixRow& best);
+/// What `same_threads_csr` of that row is: "csr with as many threads".
+const char* same_threads_csr_text(const MatrixRow& best);
 
 }  // namespace cnc::cli

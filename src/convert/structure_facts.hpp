@@ -154,7 +154,7 @@ KOKKOS_INLINE_FUNCTION void add_entry(const BcsrOperand<T>& A, index_t row, inde
   if (value != other) add_difference(A, row, column, value, other, facts);
 }
 
-/// The same for an entry below the diagonal that add_entry has not met: one without a mirror image.
+/// The same for an entry below the diagonal that add_entry did not come to: one without a mirror image.
 template <class T>
 KOKKOS_INLINE_FUNCTION void add_unpaired(const BcsrOperand<T>& A, index_t row, index_t k,
                                          SymmetryFacts& facts) {

@@ -41,7 +41,7 @@ class Diagnosis {
   /// Whether the matrix differs from its transpose by more than rounding, as far as that can be found out.
   bool nonsymmetric() {
     if (!asymmetry_)
-      asymmetry_ = look(Asymmetry{}, [](const auto& A) { return find_asymmetry(A); });
+      asymmetry_ = found_in_csr(Asymmetry{}, [](const auto& A) { return find_asymmetry(A); });
     return asymmetry_->relative > std::sqrt(double(std::numeric_limits<V>::epsilon()));
   }
   /// "the matrix is not symmetric, as CG needs it and BiCGSTAB does not: a(3, 5) = 1, a(5, 3) = -1 (counted from 0)"
@@ -57,7 +57,7 @@ class Diagnosis {
   /// "the diagonal entry of row 3 (counted from 0) is negative", or nothing.
   std::string negative_diagonal_text() {
     if (!negative_row_)
-      negative_row_ = look(index_t(-1), [this](const auto& A) {
+      negative_row_ = found_in_csr(index_t(-1), [this](const auto& A) {
         return first_row(system_.ctx->execution_space_instance(), A.rows,
                          NegativeDiagonal<V>{A.operand()});
       });
@@ -69,7 +69,7 @@ class Diagnosis {
  private:
   /// find(A) of the matrix in CSR; `unknown` where there is none, or no memory to make it.
   template <class Found, class Find>
-  Found look(const Found& unknown, const Find& find) const {
+  Found found_in_csr(const Found& unknown, const Find& find) const {
     if (system_.matrix_free) return unknown;
     try {
       system_.ctx->fence();

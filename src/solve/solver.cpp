@@ -16,7 +16,7 @@ struct Solver<V, Exec>::State {
   Context<Exec>* ctx;
   SolveOptions options;
   SolveOptions
-      as_prepared;  ///< what the layout and the preconditioner go by, until the next prepare
+      as_prepared;  ///< what the layout and the preconditioner depend on, until the next prepare
   bool prepared = false;
   detail::System<V, Exec> system;
   detail::Workspace<V, Space> work;

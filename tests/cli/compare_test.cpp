@@ -126,8 +126,8 @@ TEST_CASE("compare says how many threads each backend has and compares equals") 
   for (const json& fastest : result["fastest_spmv"]) {
     CAPTURE(fastest.dump());
     CHECK(fastest["second_best"].is_object());
-    const json& baseline = fastest["same_threads_csr"];
-    if (baseline.is_object()) CHECK(baseline["threads"] == fastest["threads"]);
+    const json& same_threads = fastest["same_threads_csr"];
+    if (same_threads.is_object()) CHECK(same_threads["threads"] == fastest["threads"]);
   }
   const Run run =
       run_cnc({"compare", "poisson3d:8", "--formats", "csr,dia", "--min-time", "0.001"});

@@ -53,12 +53,13 @@ TEST_CASE("the fastest is compared with the second best and with csr on as many 
   const Ranking ranking = rank(rows, Precision::f64);
   CHECK(ranking.best == &rows[3]);
   CHECK(ranking.second == &rows[4]);
-  CHECK(ranking.baseline == &rows[0]);  // no other backend has two threads; never the oracle
+  CHECK(ranking.same_threads_csr ==
+        &rows[0]);  // no other backend has two threads; never the oracle
   CHECK(rank(rows, Precision::f32).best == nullptr);
 
   std::vector<MatrixRow> serial = rows;
   for (MatrixRow& each : serial) each.threads = 1;
-  CHECK(rank(serial, Precision::f64).baseline == &serial[1]);
+  CHECK(rank(serial, Precision::f64).same_threads_csr == &serial[1]);
 
   std::vector<MatrixRow> noisy = rows;
   noisy[3].spmv.timing = summarize({-1, 1, 9});  // below noise: takes no part

@@ -21,11 +21,11 @@ namespace {
 using Device = Kokkos::DefaultExecutionSpace;
 using Space = Device::memory_space;
 
-/// The device backends that solve: neither yardsticks nor variants.
+/// The device backends that solve: neither baselines nor variants.
 std::vector<const Backend*> device_backends() {
   std::vector<const Backend*> list;
   for (const Backend* backend : backends())
-    if (backend->memory == MemorySpace::device && !backend->yardstick && !backend->variant &&
+    if (backend->memory == MemorySpace::device && !backend->baseline && !backend->variant &&
         availability_of(*backend).usable)
       list.push_back(backend);
   return list;

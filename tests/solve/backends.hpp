@@ -14,12 +14,12 @@
 
 namespace cnc::testing {
 
-/// Names of the backends that can solve in host memory here. Yardsticks offer part of the table.
-inline std::vector<std::string> host_backends(bool with_yardsticks = false) {
+/// Names of the backends that can solve in host memory here. Baselines offer part of the table.
+inline std::vector<std::string> host_backends(bool with_baselines = false) {
   std::vector<std::string> names;
   for (const Backend* backend : backends())
     if (backend->memory == MemorySpace::host && backend->availability().usable &&
-        (with_yardsticks || !backend->yardstick))
+        (with_baselines || !backend->baseline))
       names.push_back(backend->name);
   return names;
 }

@@ -42,7 +42,7 @@ PreconditionerFunction<V, Space> diagonal_scaling(const CsrMatrix<V>& A) {
 
 /// The best form there is: not every backend fuses steps or runs many iterations.
 bool form_fits(const SolveReport& report, const Backend& backend, Method method, bool custom) {
-  if (!has_passes(backend, method) && (custom || backend.yardstick))
+  if (!has_passes(backend, method) && (custom || backend.baseline))
     return report.form == "plain operations";
   if (custom) return report.form == "fused steps";
   if (backend.variant && report.form == "plain operations") return true;  // products only
@@ -110,7 +110,7 @@ void solve_all(const Backend& backend, const KnownProblem<V>& P,
           report = solver.solve(b, x);
         } catch (const UnsupportedOperation&) {
           const bool parts = preconditioning.custom && !takes_parts_of_others(backend, method);
-          findings.compare(unless(backend.yardstick || backend.variant || parts, "is not offered"),
+          findings.compare(unless(backend.baseline || backend.variant || parts, "is not offered"),
                            [&] { return name; });
           continue;
         }

@@ -96,7 +96,7 @@ void forms(const Backend& backend, Findings& findings) {
       check_forms<float, Exec>(backend, "poisson2d:19x17", findings);
     });
   } catch (const UnsupportedOperation&) {
-    findings.not_offered("what a solver needs");  // yardsticks and variants
+    findings.not_offered("what a solver needs");  // baselines and variants
   }
 }
 

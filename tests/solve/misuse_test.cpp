@@ -183,7 +183,7 @@ TEST_CASE("another method asks for another prepare") {
 
 TEST_CASE("a backend that lacks an operation says so and is not called") {
   for (const Backend* backend : backends()) {
-    if (!backend->yardstick || backend->memory != MemorySpace::host ||
+    if (!backend->baseline || backend->memory != MemorySpace::host ||
         !backend->availability().usable)
       continue;
     Context<> ctx(backend->name);

@@ -77,13 +77,13 @@ const char* sized(const Context<Exec>& ctx, const char* usual, const char* emula
 
 /// Backends that can solve. Variants of an emulated one are the same rows under other launches.
 inline bool solves(const Backend& backend) {
-  return !backend.yardstick && vector_ops<double>(backend).dot != nullptr &&
+  return !backend.baseline && vector_ops<double>(backend).dot != nullptr &&
          (!backend.variant || matrix_ops<BcsrOperand<double>, double>(backend).run[0] != nullptr);
 }
 
-/// The same, and the yardsticks of the host, which offer enough for the plainest form.
+/// The same, and the baselines of the host, which offer enough for the plainest form.
 inline bool solves_on_request(const Backend& backend) {
-  return solves(backend) || (backend.yardstick && backend.memory == MemorySpace::host);
+  return solves(backend) || (backend.baseline && backend.memory == MemorySpace::host);
 }
 
 /// body(options) with each of the methods.

@@ -8,7 +8,7 @@
 #include <cnc/backend.hpp>
 
 #include <Kokkos_Core.hpp>
-#include <vendor/yardsticks.hpp>
+#include <vendor/baselines.hpp>
 
 namespace {
 
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   if (const int usage_error = session.applyCommandLine(argc, argv); usage_error != 0) {
     return usage_error;
   }
-  cnc::add_backends(cnc::yardsticks());
+  cnc::add_backends(cnc::baselines());
   // A case that checked nothing has not passed.
   session.configData().warnings = Catch::WarnAbout::NoAssertions;
   const Kokkos::ScopeGuard kokkos(quiet_kokkos());

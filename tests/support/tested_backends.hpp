@@ -3,7 +3,7 @@
 #include "support/sanitized.hpp"
 
 #include <cnc/backend.hpp>
-#include <vendor/yardsticks.hpp>
+#include <vendor/baselines.hpp>
 
 #include <vector>
 
@@ -13,11 +13,11 @@
 
 namespace cnc::testing {
 
-/// What conformance tests: the backends of the library, the yardsticks, and those that exist for tests alone.
+/// What conformance tests: the backends of the library, the baselines, and those that exist for tests alone.
 /// One list for the whole program: cases are registered by their backend's place in it.
 inline const std::vector<const Backend*>& tested_backends() {
   static const std::vector<const Backend*> tested = [] {
-    add_backends(yardsticks());
+    add_backends(baselines());
     std::vector<const Backend*> list(backends().begin(), backends().end());
 #ifdef CNC_TEST_GPU_HOST
     list.insert(list.end(),

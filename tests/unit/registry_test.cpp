@@ -25,8 +25,8 @@ TEST_CASE("every backend has a name of its own in its memory, and says what it r
   }
 }
 
-TEST_CASE("yardsticks and variants come last") {
-  const auto later = [](const Backend* backend) { return backend->yardstick || backend->variant; };
+TEST_CASE("baselines and variants come last") {
+  const auto later = [](const Backend* backend) { return backend->baseline || backend->variant; };
   CHECK(std::is_partitioned(backends().begin(), backends().end(),
                             [&](const Backend* backend) { return !later(backend); }));
 }
@@ -43,10 +43,10 @@ TEST_CASE("a backend is found by name") {
   }
 }
 
-TEST_CASE("auto is the first usable backend that is neither yardstick nor variant") {
+TEST_CASE("auto is the first usable backend that is neither baseline nor variant") {
   const Backend& chosen = find_backend("auto");
   CHECK(chosen.memory == MemorySpace::host);
-  CHECK_FALSE(chosen.yardstick);
+  CHECK_FALSE(chosen.baseline);
   CHECK_FALSE(chosen.variant);
   const auto first = std::find_if(backends().begin(), backends().end(), [](const Backend* backend) {
     return backend->memory == MemorySpace::host && availability_of(*backend).usable;
@@ -100,7 +100,7 @@ Backend own_backend(const char* name, MemorySpace memory = MemorySpace::host) {
   backend.name = name;
   backend.description = "of this test";
   backend.memory = memory;
-  backend.yardstick = true;
+  backend.baseline = true;
   backend.availability = [] { return Availability{true, "here"}; };
   return backend;
 }

@@ -49,8 +49,8 @@ struct Backend {
   const char* name = "";                   ///< as find_backend takes it
   const char* description = "";            ///< one line for lists of backends
   MemorySpace memory = MemorySpace::host;  ///< where its operands are
-  /// A yardstick times somebody else's library; it is compared with, never chosen by `auto`.
-  bool yardstick = false;
+  /// A baseline times somebody else's library; it is compared with, never chosen by `auto`.
+  bool baseline = false;
   /// A variant forces one instruction set of another backend; listed on request.
   bool variant = false;
   Availability (*availability)() = nullptr;  ///< asks the machine; never null

@@ -1,4 +1,4 @@
-#include "vendor/yardsticks.hpp"
+#include "vendor/baselines.hpp"
 
 #ifdef CNC_HAVE_CUSPARSE
 #include "vendor/cusparse.hpp"
@@ -14,8 +14,8 @@
 
 namespace cnc {
 
-/// The only list of yardsticks.
-std::span<const Backend* const> yardsticks() {
+/// The only list of baselines.
+std::span<const Backend* const> baselines() {
   static const std::vector<const Backend*> list = {
 #ifdef CNC_HAVE_KOKKOS_KERNELS
       &kokkos_kernels_backend,
