@@ -2,7 +2,7 @@
 
 using cudaDeviceProp_t = cudaDeviceProp;  // the one name without the library's usual ending
 
-#include <gpu/device_runtime.hpp>
+#include <gpu/cuda_hip/runtime.hpp>
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 

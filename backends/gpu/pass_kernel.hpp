@@ -164,6 +164,8 @@ void launch_pass(const Queue& queue, index_t n, const PreconditionerOperand<V>& 
                  const MethodVectors<V>& v, MethodScalars* scalars, PassPart part,
                  const RunLink& run) {
   constexpr bool undivided = !Pass::M.active() && !stores_scalars<Pass>;
+  static_assert(!Pass::M.active() || Pass::writes != 0 || Pass::starts || stores_scalars<Pass>,
+                "in two parts, nobody would store the breakdown of such a pass");
   if (part == PassPart::whole || (undivided && part == PassPart::before)) {
     launch_pass_part<wave, V, Pass, PassPart::whole>(queue, n, M, v, scalars, run);
   } else if (part == PassPart::before) {

@@ -1,4 +1,4 @@
-#include <gpu/device_runtime.hpp>
+#include <gpu/cuda_hip/runtime.hpp>
 
 #include <algorithm>
 #include <string_view>

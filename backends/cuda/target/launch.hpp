@@ -7,4 +7,4 @@
 #define CNC_GPU_API(name) cuda##name
 #define CNC_GPU_VENDOR "cuda"
 
-#include <gpu/device_launch.hpp>
+#include <gpu/cuda_hip/launch.hpp>

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <mutex>
 
-// gpu/runtime.hpp by a run-time library as gpu/device_launch.hpp describes it. One source of each such target
+// gpu/runtime.hpp by a run-time library as gpu/cuda_hip/launch.hpp describes it. One source of each such target
 // includes this and defines what its library does in its own way:
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
