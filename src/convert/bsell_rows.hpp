@@ -57,10 +57,13 @@ KOKKOS_INLINE_FUNCTION void walk_entries(const BsellOperand<T>& A, const Lane<T>
 template <class T, class S>
 KOKKOS_INLINE_FUNCTION index_t refresh_row(const Lane<T>& lane, T* values,
                                            const BcsrOperand<S>& source, int r) {
+  const offset_t C = lane.slice_height;
+  const offset_t first = lane.position(0, r, 0);
+  const offset_t stride = C * lane.block_size * lane.block_size;
   return place_row<T>(
       source, row_of(lane, r), lane.block_size, lane.width,
       [&](offset_t j) { return lane.column(j); },
-      [&](offset_t j, int c, T value) { values[lane.position(j, r, c)] = value; });
+      [&](offset_t j, int c, T value) { values[first + j * stride + c * C] = value; });
 }
 
 /// What can be wrong with a slice.
