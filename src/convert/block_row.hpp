@@ -26,24 +26,25 @@ KOKKOS_INLINE_FUNCTION void walk_block_row(const BcsrOperand<T>& A, int block_si
   index_t next[max_block_size];
   index_t end[max_block_size];
   index_t head[max_block_size];  // column at next, or none
+  index_t column = none;         // the least head
   for (int r = 0; r < height; ++r) {
     next[r] = A.row_offsets[first_row + r];
     end[r] = A.row_offsets[first_row + r + 1];
     head[r] = next[r] < end[r] ? A.columns[next[r]] : none;
+    column = std::min(column, head[r]);
   }
-  for (;;) {
-    index_t column = none;
-    for (int r = 0; r < height; ++r) column = std::min(column, head[r]);
-    if (column == none) return;
+  while (column != none) {
     const index_t block_column = column / block_size;
     const index_t first_column = block_column * block_size;
     on_block(block_column);
+    column = none;
     for (int r = 0; r < height; ++r) {
-      while (next[r] < end[r] && head[r] - first_column < block_size) {
+      while (head[r] - first_column < block_size && next[r] < end[r]) {
         on_entry(r, static_cast<int>(head[r] - first_column), next[r]);
         ++next[r];
         head[r] = next[r] < end[r] ? A.columns[next[r]] : none;
       }
+      column = std::min(column, head[r]);
     }
   }
 }

@@ -43,11 +43,13 @@ KOKKOS_INLINE_FUNCTION index_t row_of(const Lane<T>& lane, int r) {
 template <class T, class Use>
 KOKKOS_INLINE_FUNCTION void walk_entries(const BsellOperand<T>& A, const Lane<T>& lane, int r,
                                          const Use& use) {
-  for (offset_t j = 0; j < lane.width; ++j) {
-    for (int c = 0; c < lane.block_size; ++c) {
-      const T value = A.values[lane.position(j, r, c)];
-      if (value != T(0)) use(lane.column(j) * lane.block_size + c, value);
-    }
+  const offset_t C = lane.slice_height;
+  const int b = lane.block_size;
+  offset_t at = lane.position(0, r, 0);
+  for (offset_t j = 0; j < lane.width; ++j, at += b * b * C) {
+    const index_t first = lane.column(j) * b;
+    for (int c = 0; c < b; ++c)
+      if (const T value = A.values[at + c * C]; value != T(0)) use(first + c, value);
   }
 }
 
@@ -55,10 +57,13 @@ KOKKOS_INLINE_FUNCTION void walk_entries(const BsellOperand<T>& A, const Lane<T>
 template <class T, class S>
 KOKKOS_INLINE_FUNCTION index_t refresh_row(const Lane<T>& lane, T* values,
                                            const BcsrOperand<S>& source, int r) {
+  const offset_t C = lane.slice_height;
+  const offset_t first = lane.position(0, r, 0);
+  const offset_t stride = C * lane.block_size * lane.block_size;
   return place_row<T>(
       source, row_of(lane, r), lane.block_size, lane.width,
       [&](offset_t j) { return lane.column(j); },
-      [&](offset_t j, int c, T value) { values[lane.position(j, r, c)] = value; });
+      [&](offset_t j, int c, T value) { values[first + j * stride + c * C] = value; });
 }
 
 /// What can be wrong with a slice.
@@ -108,10 +113,14 @@ KOKKOS_INLINE_FUNCTION SliceFault slots_fault(const BsellOperand<T>& A, offset_t
 template <class T>
 KOKKOS_INLINE_FUNCTION SliceFault lane_fault(const BsellOperand<T>& A, const Lane<T>& lane) {
   const index_t block_cols = ceil_div(A.cols, A.block_size);
-  for (offset_t j = 0; j < lane.width; ++j)
-    if (lane.column(j) < 0 || lane.column(j) >= block_cols) return SliceFault::range;
   const offset_t used = used_width(lane);
-  for (offset_t j = 0; j < used; ++j) {
+  if (used > 0 && (lane.column(0) < 0 || lane.column(used - 1) >= block_cols))
+    return SliceFault::range;
+  for (offset_t j = used; j < lane.width; ++j)
+    if (lane.column(j) < 0 || lane.column(j) >= block_cols) return SliceFault::range;
+  // Only blocks of the last block row and a block of the last block column can be partial.
+  for (offset_t j = lane.height < A.block_size ? 0 : std::max<offset_t>(used - 1, 0); j < used;
+       ++j) {
     const int width = std::min<index_t>(A.block_size, A.cols - lane.column(j) * A.block_size);
     if (!block_is_zero(A, lane, j, lane.height, width)) return SliceFault::fill;
   }

@@ -51,9 +51,9 @@ KOKKOS_INLINE_FUNCTION bool refresh_row(const DiaOperand<T>& A, T* values,
   }
   for (index_t d = 0; d < A.diagonals; ++d) {
     T value = 0;
-    for (; k < end && source.columns[k] == static_cast<offset_t>(i) + A.offsets[d]; ++k) {
+    if (k < end && source.columns[k] == static_cast<offset_t>(i) + A.offsets[d]) {
       if (overflows<T>(source.values[k])) return false;
-      value = static_cast<T>(source.values[k]);
+      value = static_cast<T>(source.values[k++]);
     }
     values[static_cast<offset_t>(d) * A.rows + i] = value;
   }

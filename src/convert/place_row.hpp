@@ -27,7 +27,7 @@ KOKKOS_INLINE_FUNCTION index_t place_row(const BcsrOperand<S>& source, offset_t 
     const offset_t first = static_cast<offset_t>(column_at(j)) * block_size;
     for (int c = 0; c < block_size; ++c) {
       T value = 0;
-      while (next == first + c) {
+      if (next == first + c) {
         if (overflows<T>(source.values[k])) return k;
         value = static_cast<T>(source.values[k]);
         ++k;
