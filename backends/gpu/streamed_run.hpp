@@ -18,11 +18,14 @@ constexpr bool applies_harmlessly_again() {
       if constexpr (Pass::M.active()) {
         bool changed = false, stale = true;
         Method::Iteration::for_each([&]<class Phase>(int k) {
+          // Whoever writes one of the two after the pass; and whoever reads the result before the pass renews it.
           if constexpr (is_product<Phase>) {
-            changed |= k > pass && Phase::to == Pass::M.from;
-            if (k <= pass && Phase::of == Pass::M.to) stale = false;
+            changed |= k > pass && (Phase::to == Pass::M.from || Phase::to == Pass::M.to);
+            if (k <= pass && (Phase::of == Pass::M.to || Phase::with[0] == Pass::M.to))
+              stale = false;
           } else {
             changed |= k > pass && contains(Phase::writes, Pass::M.from);
+            changed |= k > pass && contains(Phase::writes, Pass::M.to);
             if (k <= pass && contains(Phase::reads, Pass::M.to)) stale = false;
           }
         });

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cnc/contract/backend.hpp>
-#include <cnc/contract/kokkos_spaces.hpp>
+#include <cnc/kokkos_spaces.hpp>
 
 namespace cnc {
 

@@ -33,8 +33,8 @@ std::unique_ptr<MatrixPlan> plan_spmv(const Context<Exec>& ctx,
 /// Values   beta == 0 overwrites y: NaN in y is never read. Summation order is fixed per backend.
 /// Types    A in float or double, x and y in V; A may be narrower than V, not wider.
 /// Async    enqueued on ctx's stream; allocates nothing.
-/// Errors   InvalidArgument (extents; in builds with CNC_CHECKED also what A.validate() finds),
-///          and a plan that is missing or of another matrix), UnsupportedOperation (backend), DeviceError (launch).
+/// Errors   InvalidArgument (extents, a plan that is missing or of another matrix; in builds with CNC_CHECKED also what
+///          A.validate() finds), UnsupportedOperation (backend), DeviceError (launch).
 /// Cost     A.spmv_cost gives bytes and flops.
 /// Method   per format and backend; start at backends/NAME/.
 template <class Exec, class SparseMatrix, class X, class Y>

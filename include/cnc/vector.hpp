@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cnc/contract/kokkos_spaces.hpp>
 #include <cnc/contract/types.hpp>
 #include <cnc/error.hpp>
 #include <cnc/instance_scope.hpp>
+#include <cnc/kokkos_spaces.hpp>
 
 #include <Kokkos_Core.hpp>
 

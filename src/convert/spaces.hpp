@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cnc/kokkos_spaces.hpp>
 #include <cnc/vector.hpp>
-#include <cnc/contract/kokkos_spaces.hpp>
 
 #include <type_traits>
 

@@ -40,9 +40,10 @@ Form choose_form(const System<V, Exec>& system, Method method, SolveForm asked) 
     std::string text = std::string("SolveOptions: backend '") + system.ctx->backend().name +
                        "' has no form '" + to_string(asked) + "' of " + method_facts(method).name +
                        " for this matrix and preconditioner";
-    if (form.level == Level::run && !local)
-      text += form.run == RunForm::resident ? ", which is not local to a row or block"
-                                            : ", which must promise that it only enqueues";
+    if (form.level == Level::run && !local && form.run == RunForm::resident)
+      text += ", which is not local to a row or block";
+    else if (form.level == Level::run && !local && !system.preconditioner().only_enqueues())
+      text += ", which must promise that it only enqueues";
     throw UnsupportedOperation(text + "; 'automatic' takes the best there is");
   };
   if (asked == SolveForm::automatic && !system.runs(method) && !system.has_phases(method) &&

@@ -49,6 +49,7 @@ struct Solver<V, Exec>::State {
     setup = system.built_in.set_up(*ctx, A, system.matrix);
     if (!system.given) return;
     given_setup = system.given->set_up(*ctx, A, system.matrix);
+    check(given_setup);
     system.version = detail::next_preconditioner_version();
   }
 
@@ -56,7 +57,14 @@ struct Solver<V, Exec>::State {
     setup = system.built_in.update_values(*ctx, A, system.matrix);
     if (!system.given) return;
     given_setup = system.given->update_values(*ctx, A, system.matrix);
+    check(given_setup);
     system.version = detail::next_preconditioner_version();
+  }
+
+  /// What a preconditioner of the caller's found out.
+  void check(const PreconditionerSetup& its_setup) const {
+    require(its_setup.row < system.rows,
+            "PreconditionerBase: the row at fault must be a row of the matrix");
   }
 
   void use(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner,
@@ -342,8 +350,9 @@ void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& given) {
   const detail::Settled settled;
   require(detail::same_pattern(s.exec(), given, s.pattern),
           "Solver: update_values needs the pattern of prepare");
-  CsrMatrix<V, Space> A = given;
-  A.checked = s.pattern.checked;
+  // The index arrays stay those of prepare: of what is given here only the values must live.
+  CsrMatrix<V, Space> A = s.pattern;
+  A.values = given.values;
   s.change([&] {
     if (s.ordering.rearranged()) s.ordering.refill(s.exec(), A);
     if (s.copies) Kokkos::deep_copy(s.pattern.values, A.values);
@@ -367,6 +376,7 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
   const CsrMatrix<V, Space> csr = to_csr(kept);
   s.change([&] {
     s.system.matrix = kept;
+    s.system.plan_products();
     s.set_up_preconditioners(csr);  // fill is dropped: with other values the pattern may be another
   });
 }
@@ -392,8 +402,16 @@ void Solver<V, Exec>::use_preconditioner(
     const InstanceScope scope(s.exec());
     const detail::Settled settled;
     const bool from_csr = s.source.row_offsets.extent(0) != 0;
-    setup = preconditioner->set_up(*s.ctx, from_csr ? s.source : to_csr(s.system.matrix),
-                                   s.system.matrix);
+    const auto set_up = [&] {
+      setup = preconditioner->set_up(*s.ctx, from_csr ? s.source : to_csr(s.system.matrix),
+                                     s.system.matrix);
+    };
+    // The one that is in use may be left in pieces: then the solver is not prepared any more.
+    if (preconditioner == s.system.given)
+      s.change(set_up);
+    else
+      set_up();
+    s.check(setup);
   }
   s.use(std::move(preconditioner), setup);
 }
@@ -403,6 +421,7 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
                                               const Vector<V, Space>& x) {
   State& s = *state_;
   require(s.prepared, "Solver: call prepare before solve");
+  s.system.check_given();
   const InstanceScope scope(s.exec());
   const auto n = static_cast<std::size_t>(s.system.rows);
   require(b.extent(0) == n && x.extent(0) == n, [&] {

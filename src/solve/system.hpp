@@ -112,6 +112,18 @@ struct System {
     if (given) return *given;
     return built_in;
   }
+  /// Throws where the caller's says of itself what cannot be.
+  void check_given() const {
+    if (!given) return;
+    const auto M = given->local();
+    if (!M || M->kind == PreconditionerKind::none) return;
+    require(M->inverse != nullptr || rows == 0,
+            "PreconditionerBase: local() has no inverse; has it been set up with a matrix?");
+    if (M->kind != PreconditionerKind::block_jacobi) return;
+    require(M->block_size >= 1 && M->block_size <= max_block_size,
+            "PreconditionerBase: the block size of local() must be 1 to 16");
+    offered(vector_ops().precondition, ctx->backend(), "block-Jacobi preconditioning");
+  }
   bool is_local() const { return preconditioner().local().has_value(); }
 
   /// Throws UnsupportedOperation unless the backend offers what the plainest form of a solve needs.

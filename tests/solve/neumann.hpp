@@ -20,24 +20,26 @@ class Neumann final : public PreconditionerBase<V, Exec> {
   double bytes(index_t rows, offset_t) const override {
     return 2.0 * static_cast<double>(rows) * sizeof(V);
   }
-  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<V, Space>& A,
+  PreconditionerSetup set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                              const Matrix<V, Space>& layout) override {
     ++set_ups;
     A_ = layout;
+    plan_ = plan_spmv<V>(ctx, layout);
     result_ = uninitialized<V, Space>("neumann", static_cast<std::size_t>(A.rows));
     return set_up_preconditioner(A, PreconditionerKind::jacobi, 1, D_);
   }
-  PreconditionerSetup update_values(Context<Exec>&, const CsrMatrix<V, Space>& A,
+  PreconditionerSetup update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                                     const Matrix<V, Space>& layout) override {
     ++updates;
     A_ = layout;
+    plan_ = plan_spmv<V>(ctx, layout);
     return set_up_preconditioner(A, PreconditionerKind::jacobi, 1, D_);
   }
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override {
     ++applied;
     multiply(ctx, D_.inverse, r, z);
-    spmv(ctx, V(1), A_, z, V(0), result_);
+    spmv(ctx, V(1), A_, z, V(0), result_, plan_.get());
     multiply(ctx, D_.inverse, result_, result_);
     axpby(ctx, V(-1), result_, V(2), z);
   }
@@ -49,6 +51,7 @@ class Neumann final : public PreconditionerBase<V, Exec> {
  private:
   bool promises_;
   Matrix<V, Space> A_;
+  std::unique_ptr<MatrixPlan> plan_;
   Preconditioner<V, Space> D_;
   Vector<V, Space> result_;
 };

@@ -289,6 +289,78 @@ CNC_SOLVER_TEST("a matrix-free solver uses an object as it is") {
   CHECK(neumann->set_ups == 1);
 }
 
+CNC_SOLVER_TEST(
+    "an object in use that throws when it is set up again leaves the solver unprepared") {
+  const auto P = known_problem<double>("poisson2d:5x4");
+  auto solver = solver_on<double>(ctx);
+  const auto failing = std::make_shared<Failing<Exec>>();
+  solver.set_preconditioner(failing);
+  solver.prepare(P.A);
+  failing->throws = true;
+  CHECK_THROWS_WITH(solver.set_preconditioner(failing), "no set-up today");
+  const Vector<double> x = zeros<double>(P.rows());
+  CHECK_THROWS_AS(solver.solve(P.b, x), InvalidArgument);
+  solver.set_preconditioner({});
+  solver.prepare(P.A);
+  CHECK(solver.solve(P.b, x).converged());
+}
+
+CNC_SOLVER_TEST("what an object says of itself is checked") {
+  const auto P = known_problem<double>("poisson2d:5x4");
+  const Vector<double> x = zeros<double>(P.rows());
+  struct Wrong final : PreconditionerBase<double, Exec> {
+    using typename PreconditionerBase<double, Exec>::Space;
+    PreconditionerOperand<double> operand;
+    index_t row = -1;
+    std::string name() const override { return "wrong"; }
+    double bytes(index_t, offset_t) const override { return 0; }
+    PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<double, Space>&,
+                               const Matrix<double, Space>&) override {
+      return {row};
+    }
+    std::optional<PreconditionerOperand<double>> local() const override { return operand; }
+  };
+  const auto wrong = std::make_shared<Wrong>();
+  const double some = 1;
+  auto solver = solver_on<double>(ctx);
+  solver.prepare(P.A);
+  const PreconditionerOperand<double> operands[] = {{PreconditionerKind::jacobi, 1, nullptr},
+                                                    {PreconditionerKind::block_jacobi, 0, &some},
+                                                    {PreconditionerKind::block_jacobi, 17, &some}};
+  for (const auto& operand : operands) {
+    wrong->operand = operand;
+    solver.set_preconditioner(wrong);
+    CHECK_THROWS_AS(solver.solve(P.b, x), InvalidArgument);
+  }
+  wrong->operand = {};
+  wrong->row = P.rows();
+  CHECK_THROWS_AS(solver.set_preconditioner(wrong), InvalidArgument);
+}
+
+// The rule of docs/lifetime.md: of a matrix given to update_values only the values must live.
+TEST_CASE("index arrays given to update_values are not read again") {
+  const auto P = known_problem<double>("poisson2d:8x7");
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  for (const FormatSpec& format : formats_for(P.A, {2})) {
+    INFO(format.text());
+    Context<> ctx;
+    SolveOptions options;
+    options.format = format;
+    Solver<double> solver(ctx, options);
+    solver.prepare(P.A);
+    const auto given = deep_copy_of(P.A);
+    solver.update_values(given);
+    std::fill_n(const_cast<index_t*>(given.columns.data()), given.columns.extent(0), -1);
+    std::fill_n(const_cast<index_t*>(given.row_offsets.data()), given.row_offsets.extent(0), -1);
+    Vector<double> x = zeros<double>(P.rows());
+    CHECK(solver.solve(P.b, x).converged());
+    solver.set_preconditioner(std::make_shared<Neumann<double, Exec>>());
+    x = zeros<double>(P.rows());
+    CHECK(solver.solve(P.b, x).converged());
+    CHECK(relative_difference(x, P.solution) < 1e-6);
+  }
+}
+
 TEST_CASE("block-Jacobi is named with its block size") {
   const auto P = known_problem<double>("elasticity2d:4");
   Context<> ctx;

@@ -61,6 +61,7 @@ detail::System<V, Exec> system_on(Context<Exec>& ctx, const CsrMatrix<V>& on_hos
   system.rows = A.rows;
   system.matrix = build_format(A, format);
   if constexpr (!std::is_same_v<M, V>) system.narrow = build_format(convert_values<M>(A), format);
+  system.plan_products();
   system.built_in = {kind, block_size};
   system.built_in.set_up(ctx, A, system.matrix);
   return system;

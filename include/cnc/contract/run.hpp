@@ -29,7 +29,7 @@ struct EnqueuedPreconditioner {
   /// recording; null: passes apply M.
   void (*enqueue)(void* context, int from, int to) = nullptr;
   void* context = nullptr;  ///< its argument
-  /// One number for as long as it enqueues the same: what was recorded holds for it alone.
+  /// One number, not 0, for as long as it enqueues the same: what was recorded holds for it alone.
   std::uint64_t version = 0;
 };
 
@@ -41,11 +41,11 @@ struct MethodRun {
   double rr_target = 0;               ///< stop once r . r <= rr_target
   /// [max_iterations] r . r after each iteration, in memory that host and backend both reach; may be null
   double* history = nullptr;
-  RunPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
+  RunPlan* plan = nullptr;  ///< what `run_plan` of the table returned; null where it has none
   /// Device backends: enqueues more behind the run, called once before the host waits for its end; may be null.
   void (*behind)(void* context) = nullptr;
   void* behind_context = nullptr;  ///< its argument
-  /// Backends with `plan`, except for the resident form.
+  /// Backends with `run_plan`, except for the resident form.
   EnqueuedPreconditioner preconditioner;
 
   index_t iterations = 0;             ///< out: iterations done
