@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -80,8 +81,10 @@ class ProductPlan final : public MatrixPlan {
       describe_blocks();
     else
       describe_rows();
-    // Some address, which is neither read nor written: the vectors are not known yet.
-    void* const any = const_cast<void*>(pattern.values);
+    // Some aligned address, which is neither read nor written: the vectors are not known yet.
+    constexpr std::uintptr_t alignment = alignof(double);
+    void* const any = reinterpret_cast<void*>(
+        (reinterpret_cast<std::uintptr_t>(pattern.values) + alignment - 1) / alignment * alignment);
     check(cusparseCreateDnVec(&x_, pattern.cols, any, pattern.vectors), "cusparseCreateDnVec");
     check(cusparseCreateDnVec(&y_, pattern.rows, any, pattern.vectors), "cusparseCreateDnVec");
     const float one_f32 = 1;
