@@ -49,7 +49,7 @@ struct Solver<V, Exec>::State {
     setup = system.built_in.set_up(*ctx, A, system.matrix);
     if (!system.given) return;
     given_setup = system.given->set_up(*ctx, A, system.matrix);
-    check(given_setup);
+    check(given_setup, A.rows);
     system.version = detail::next_preconditioner_version();
   }
 
@@ -57,13 +57,13 @@ struct Solver<V, Exec>::State {
     setup = system.built_in.update_values(*ctx, A, system.matrix);
     if (!system.given) return;
     given_setup = system.given->update_values(*ctx, A, system.matrix);
-    check(given_setup);
+    check(given_setup, A.rows);
     system.version = detail::next_preconditioner_version();
   }
 
   /// What a preconditioner of the caller's found out.
-  void check(const PreconditionerSetup& its_setup) const {
-    require(its_setup.row < system.rows,
+  static void check(const PreconditionerSetup& its_setup, index_t rows) {
+    require(its_setup.row < rows,
             "PreconditionerBase: the row at fault must be a row of the matrix");
   }
 
@@ -411,7 +411,7 @@ void Solver<V, Exec>::use_preconditioner(
       s.change(set_up);
     else
       set_up();
-    s.check(setup);
+    s.check(setup, s.system.rows);
   }
   s.use(std::move(preconditioner), setup);
 }

@@ -28,7 +28,7 @@ using VectorTables = decltype(detail::vector_tables(VectorTypes()));
 using MatrixTables = decltype(detail::matrix_tables(Precisions()));
 /// @}
 
-/// The tables made by make.template operator()<V>() for each type of vectors.
+/// The tables that `make`, a lambda with the type as its template parameter, makes for each type of vectors.
 template <class Make>
 constexpr VectorTables for_vector_types(const Make& make) {
   return [&]<class... V>(std::type_identity<std::tuple<V...>>) {
@@ -36,7 +36,7 @@ constexpr VectorTables for_vector_types(const Make& make) {
   }(std::type_identity<VectorTypes>());
 }
 
-/// The tables made by make.template operator()<M, V>() for each precision.
+/// The tables that `make`, a lambda with M and V as its template parameters, makes for each precision.
 template <class Make>
 constexpr MatrixTables for_precisions(const Make& make) {
   return [&]<class... M, class... V>(std::type_identity<std::tuple<PrecisionTypes<M, V>...>>) {

@@ -118,20 +118,20 @@ struct MatrixOps {
 
 /// Everything that a backend offers for matrices stored in M under vectors of V: one MatrixOps for each of Formats<M>.
 template <class M, class V, class OfFormats = Formats<M>>
-struct MatrixTable;
+struct MatrixTable;  /// The same, with the list of formats taken apart.
 template <class M, class V, class... Operand>
 struct MatrixTable<M, V, std::tuple<Operand...>> {
-  std::tuple<MatrixOps<Operand, V>...> formats = {};
+  std::tuple<MatrixOps<Operand, V>...> formats = {};  ///< by the type of the operand
 
-  /// The table of entries made by make.template operator()<Operand>() for each format.
+  /// The table of entries that `make`, a lambda with the operand as its template parameter, makes for each format.
   template <class Make>
   static constexpr MatrixTable each(const Make& make) {
     return {{make.template operator()<Operand>()...}};
-  }
+  }  /// The operations of one format.
   template <class Operand_>
   constexpr MatrixOps<Operand_, V>& of() {
     return std::get<MatrixOps<Operand_, V>>(formats);
-  }
+  }  /// The same.
   template <class Operand_>
   constexpr const MatrixOps<Operand_, V>& of() const {
     return std::get<MatrixOps<Operand_, V>>(formats);
