@@ -40,8 +40,9 @@ struct BcsrRows {
   static constexpr int together = 4;
   static constexpr int spmv_threads = static_block == 1 ? 1536 : 0;
   // For blocks of 2 the compiler takes too few registers by itself; with waves of 64 that many threads make it spill.
-  static constexpr int summing_threads =
-      static_block == 1 ? 1024 : static_block == 2 && wave == 32 ? 1536 : 0;
+  static constexpr int summing_threads = static_block == 1                 ? 1024
+                                         : static_block == 2 && wave == 32 ? 1536
+                                                                           : 0;
 
   constexpr int block() const { return static_block > 0 ? static_block : A.block_size; }
   constexpr int width() const { return static_block > 0 ? static_width : A.block_size; }
