@@ -45,9 +45,9 @@ CNC_INLINE void rows_of_pass(const Pass& pass_given, const V* inverse_given,
   const auto preconditioned = [inverse](V value, index_t i) {
     return in_row == InRow::scale ? inverse[i] * value : value;
   };
-  double sum0 = 0, sum1 = 0, sum2 = 0;
-#pragma omp simd reduction(+ : sum0, sum1, sum2)
-  for (index_t i = begin; i < end; ++i) {
+  // A function of its own: a struct declared in the loop itself has a copy for each lane, in memory, and is not vectorized.
+  const auto row_at = [&](index_t i, double& term0, double& term1, double& term2)
+      __attribute__((always_inline)) {
     Row<V> row;
     load_row<loads>(row, v, i);
     if constexpr (works_out_again) row[Pass::again.to] = preconditioned(row[Pass::again.from], i);
@@ -56,11 +56,20 @@ CNC_INLINE void rows_of_pass(const Pass& pass_given, const V* inverse_given,
     if constexpr (with_sums) {
       RowTerms terms;
       pass.sums_of(row, terms);
-      sum0 += terms.at[0];
-      sum1 += terms.at[1];
-      sum2 += terms.at[2];
+      term0 = terms.at[0], term1 = terms.at[1], term2 = terms.at[2];
     }
     store_row<stores>(row, v, i);
+  };
+  double sum0 = 0, sum1 = 0, sum2 = 0;
+#pragma omp simd reduction(+ : sum0, sum1, sum2)
+  for (index_t i = begin; i < end; ++i) {
+    double term0 = 0, term1 = 0, term2 = 0;
+    row_at(i, term0, term1, term2);
+    if constexpr (with_sums) {
+      sum0 += term0;
+      sum1 += term1;
+      sum2 += term2;
+    }
   }
   if constexpr (with_sums) sums[0] = sum0, sums[1] = sum1, sums[2] = sum2;
 }
