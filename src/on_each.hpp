@@ -38,9 +38,6 @@ auto kokkos_range(const Exec& exec, offset_t begin, offset_t end) {
       exec, begin, end);
 }
 
-/// Threads for a loop over n on the host: one when n is too small to be worth waking the others.
-inline int threads_for(offset_t n) { return n > 2048 ? set_up_threads() : 1; }
-
 // The share of one thread of the host: functions of their own, on a copy of the body. Inside a parallel region
 // compilers keep less of it in registers (up to 1.3 times slower).
 template <class Body>
@@ -73,8 +70,8 @@ void on_each(const Exec& exec, offset_t n, const Body& body) {
 /// The same on the threads of a context.
 template <class Exec, class Body>
 void on_each(const Context<Exec>& ctx, offset_t n, const Body& body) {
-  if constexpr (is_host_space<typename Exec::memory_space>)
-    on_host(n, n > 2048 ? ctx.threads() : 1, body);
+  if constexpr (on_threads<Exec>)
+    on_host(n, threads_for(n, ctx.threads()), body);
   else
     on_each(ctx.execution_space_instance(), n, body);
 }

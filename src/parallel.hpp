@@ -18,6 +18,11 @@ inline int set_up_threads() {
 #endif
 }
 
+/// Threads for a loop over n: one when n is too small to be worth waking the others.
+inline int threads_for(offset_t n, int threads = set_up_threads()) {
+  return n > 2048 ? threads : 1;
+}
+
 /// Where the k-th of `parts` equal ranges of [0, n) begins.
 template <class Index>
 constexpr Index range_begin(Index n, int k, int parts) {
@@ -47,7 +52,7 @@ void parallel_for(Index n, const Body& body, int threads) {
 /// The same on all threads, or on one when n is too small to be worth waking them.
 template <class Index, class Body>
 void parallel_for(Index n, const Body& body) {
-  parallel_for(n, body, n > 2048 ? set_up_threads() : 1);
+  parallel_for(n, body, threads_for(n));
 }
 
 /// Calls body(begin, end, part) for `parts` consecutive ranges that cover [0, n), one thread each.

@@ -11,7 +11,7 @@ namespace {
 template <class T>
 void check_indices(index_t rows, index_t cols, std::span<const Triplet<T>> entries) {
   const auto n = static_cast<offset_t>(entries.size());
-  const int parts = n > 2048 ? detail::set_up_threads() : 1;
+  const int parts = detail::threads_for(n);
   std::vector<offset_t> first_fault(static_cast<std::size_t>(parts), n);
   detail::parallel_ranges(n, parts, [&](offset_t begin, offset_t end, int part) {
     for (offset_t k = begin; k < end; ++k) {

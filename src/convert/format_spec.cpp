@@ -1,8 +1,8 @@
+#include "block_size_text.hpp"
 #include "convert/spaces.hpp"
 
 #include <cnc/formats.hpp>
 
-#include <charconv>
 #include <string>
 
 namespace cnc {
@@ -43,11 +43,8 @@ FormatSpec parse_format(std::string_view text) {
   if (colon == std::string_view::npos) return spec;
 
   if (format == nullptr || !format->has_blocks) refuse(text, spec.name + " takes no block size");
-  const std::string_view digits = text.substr(colon + 1);
-  const char* end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, spec.block_size);
-  if (error != std::errc() || rest != end || spec.block_size < 1 ||
-      spec.block_size > max_block_size)
+  spec.block_size = detail::read_block_size(text.substr(colon + 1));
+  if (spec.block_size == 0)
     refuse(text,
            "the block size must be a whole number from 1 to " + std::to_string(max_block_size));
   return spec;

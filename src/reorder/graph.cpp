@@ -16,7 +16,7 @@ Graph build_graph(index_t vertices, const List& list) {
   graph.vertices = vertices;
   graph.offsets.assign(static_cast<std::size_t>(vertices) + 1, 0);
   const auto for_each_list = [&](const auto& use) {
-    const int parts = vertices > 2048 ? set_up_threads() : 1;
+    const int parts = threads_for(vertices);
     parallel_ranges(vertices, parts, [&](index_t begin, index_t end, int) {
       std::vector<index_t> buffer;
       for (index_t v = begin; v < end; ++v) {

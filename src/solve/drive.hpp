@@ -48,8 +48,8 @@ class Drive {
     } catch (...) {  // the caller's own functions may throw, and what they threw comes first
       try {
         if (true_residual_.scale() != 1) true_residual_.multiply(x_, 1 / true_residual_.scale());
-        system_.ctx
-            ->fence();  // nothing may still write to the caller's vectors, or read what he frees
+        // Nothing may still write to the caller's vectors, or read what he frees.
+        system_.ctx->fence();
       } catch (...) {
       }
       throw;

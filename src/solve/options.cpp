@@ -1,14 +1,15 @@
 #include <cnc/options.hpp>
 
+#include "block_size_text.hpp"
+
 #include <algorithm>
-#include <charconv>
 
 namespace cnc {
 namespace {
 
 [[noreturn]] void refuse(const char* what, std::string_view text, const std::string& known) {
-  throw InvalidArgument(std::string(what) + " '" + std::string(text) + "': unknown (known: " +
-                        known + ")");
+  throw InvalidArgument(std::string(what) + " '" + std::string(text) +
+                        "': unknown (known: " + known + ")");
 }
 
 struct FormName {
@@ -80,16 +81,12 @@ PreconditionerSpec parse_preconditioner(std::string_view text) {
   if (text == block) return {PreconditionerKind::block_jacobi};
   if (text.substr(0, block.size()) != block)
     refuse("preconditioner", text, "none, jacobi, block-jacobi[:B]");
-  PreconditionerSpec spec{PreconditionerKind::block_jacobi};
-  const char* const end = text.data() + text.size();
-  const char* const digits = text.data() + block.size() + 1;
-  const bool has_size = text[block.size()] == ':' && digits < end;
-  const auto [rest, error] = std::from_chars(has_size ? digits : end, end, spec.block_size);
-  if (error != std::errc() || rest != end || spec.block_size < 1 ||
-      spec.block_size > max_block_size)
+  const int size =
+      text[block.size()] == ':' ? detail::read_block_size(text.substr(block.size() + 1)) : 0;
+  if (size == 0)
     throw InvalidArgument("preconditioner '" + std::string(text) +
                           "': the block size must be 1 to " + std::to_string(max_block_size));
-  return spec;
+  return {PreconditionerKind::block_jacobi, size};
 }
 
 }  // namespace cnc

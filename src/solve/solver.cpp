@@ -46,17 +46,18 @@ struct Solver<V, Exec>::State {
   }
 
   void set_up_preconditioners(const CsrMatrix<V, Space>& A) {
-    setup = system.built_in.set_up(*ctx, A, system.matrix);
-    if (!system.given) return;
-    given_setup = system.given->set_up(*ctx, A, system.matrix);
-    check(given_setup, A.rows);
-    system.version = detail::next_preconditioner_version();
+    renew_preconditioners(A, &PreconditionerBase<V, Exec>::set_up);
+  }
+  void update_preconditioners(const CsrMatrix<V, Space>& A) {
+    renew_preconditioners(A, &PreconditionerBase<V, Exec>::update_values);
   }
 
-  void update_preconditioners(const CsrMatrix<V, Space>& A) {
-    setup = system.built_in.update_values(*ctx, A, system.matrix);
+  /// The built-in one and the caller's, by either function of theirs.
+  template <class Renew>
+  void renew_preconditioners(const CsrMatrix<V, Space>& A, Renew renew) {
+    setup = (system.built_in.*renew)(*ctx, A, system.matrix);
     if (!system.given) return;
-    given_setup = system.given->update_values(*ctx, A, system.matrix);
+    given_setup = ((*system.given).*renew)(*ctx, A, system.matrix);
     check(given_setup, A.rows);
     system.version = detail::next_preconditioner_version();
   }

@@ -41,6 +41,15 @@ CsrMatrix<T> deep_copy_of(const CsrMatrix<T>& A) {
   return {A.rows, A.cols, 1, row_offsets, columns, values, A.nonzeros};
 }
 
+/// The same pattern with other values, in arrays of its own.
+template <class T>
+CsrMatrix<T> with_new_values(const CsrMatrix<T>& A) {
+  auto B = deep_copy_of(A);
+  for (std::size_t k = 0; k < B.values.extent(0); ++k)
+    B.values(k) = static_cast<T>(1 + static_cast<double>(k % 1000) / 8);
+  return B;
+}
+
 /// CSR from literal arrays.
 template <class T>
 CsrMatrix<T> literal_csr(index_t rows, index_t cols, const std::vector<index_t>& row_offsets,

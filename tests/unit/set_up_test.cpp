@@ -129,14 +129,6 @@ std::vector<NamedMatrix<T>> matrices() {
   return list;
 }
 
-template <class T>
-CsrMatrix<T> with_new_values(const CsrMatrix<T>& A) {
-  auto B = deep_copy_of(A);
-  for (std::size_t k = 0; k < B.values.extent(0); ++k)
-    B.values(k) = static_cast<T>(1 + static_cast<double>(k % 1000) / 8);
-  return B;
-}
-
 /// What f throws, "" when it does not.
 template <class F>
 std::string thrown(const F& f) {

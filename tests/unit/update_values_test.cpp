@@ -11,15 +11,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A with other values on the same pattern, in arrays of its own.
-template <class T>
-CsrMatrix<T> with_new_values(const CsrMatrix<T>& A) {
-  auto B = deep_copy_of(A);
-  for (std::size_t k = 0; k < B.values.extent(0); ++k)
-    B.values(k) = static_cast<T>(1 + static_cast<double>(k % 1000) / 8);
-  return B;
-}
-
 template <class T>
 bool same_layout(const BcsrMatrix<T>& A, const BcsrMatrix<T>& B) {
   return same_matrix(A, B);
