@@ -36,6 +36,7 @@ struct BcsrRows {
   static constexpr int static_width = static_block > 0 ? entries_per_lane<M>(static_block) : 0;
   static constexpr int largest_width = static_block > 0 ? static_width : max_block_size;
 
+  static constexpr bool consecutive = true;
   /// Entries of a CSR row that a lane has under way together.
   static constexpr int together = 4;
   static constexpr int spmv_threads = static_block == 1 ? 1536 : 0;

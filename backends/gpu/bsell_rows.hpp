@@ -26,6 +26,7 @@ struct BsellRows {
   /// Slots whose loads are under way together: enough to cover the latency of memory, few enough to leave
   /// registers for many threads.
   static constexpr int together = static_block == 1 ? 4 : whole_blocks ? values_together / area : 1;
+  static constexpr bool consecutive = false;
   /// The same rows in the resident kernel, whose threads have few registers.
   using Resident = BsellRows<static_block, M, V, sizeof(M) == 8 ? 12 : 24>;
   Resident resident() const { return {A, split, shift}; }

@@ -22,6 +22,7 @@ template <DiaWalk way, class M, class V>
 struct DiaRows {
   DiaOperand<M> A;
 
+  static constexpr bool consecutive = true;
   /// Loads of the matrix that are under way together.
   static constexpr int together = 8;
   static constexpr bool wide = sizeof(V) == 8;

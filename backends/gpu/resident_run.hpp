@@ -20,13 +20,13 @@ struct ResidentLayout {
   int on_chip = 0;  ///< the first so many of the method's vectors, then 1/diag, are there
 };
 
-/// A block's rows of a vector: on chip by their place in the block, in memory by their row.
+/// A block's rows of a vector: by their place in the block, or by their row in memory.
 template <class V>
 struct OwnRows {
   V* data;
-  bool on_chip;
+  bool by_place;
   CNC_GPU_DEVICE V& operator()(index_t place, index_t row) const {
-    return data[on_chip ? place : row];
+    return data[by_place ? place : row];
   }
 };
 
@@ -78,6 +78,9 @@ struct ResidentRun {
     Barrier barrier;
     V* now[seconds > 0 ? seconds : 1];
     V* next[seconds > 0 ? seconds : 1];
+    /// The block's rows of the vectors that may be on chip, then of 1/diag: worked out once, because an address
+    /// that is chosen again at every access costs up to a tenth of an iteration.
+    V* chip[chip_vectors + 1];
   };
 
   CNC_GPU_DEVICE Range range() const {
@@ -106,9 +109,14 @@ struct ResidentRun {
   template <int vector>
   static constexpr int place_of_second = schedule.place_of_second(vector);
 
-  CNC_GPU_DEVICE OwnRows<V> on_chip_or(int place, V* in_memory) const {
-    const bool on_chip = place < layout.on_chip;
-    return {on_chip ? dynamic_shared<V>() + place * layout.rows_per_block : in_memory, on_chip};
+  CNC_GPU_DEVICE bool is_on_chip(int place) const { return place < layout.on_chip; }
+  /// Rows that follow each other go by their place in memory too.
+  CNC_GPU_DEVICE V* find(int place, V* in_memory, const Range& range) const {
+    if (is_on_chip(place)) return dynamic_shared<V>() + place * layout.rows_per_block;
+    return Rows::consecutive ? in_memory + rows.first_row(range.begin) : in_memory;
+  }
+  CNC_GPU_DEVICE OwnRows<V> on_chip_or_memory(int place, const State& t) const {
+    return {t.chip[place], Rows::consecutive || is_on_chip(place)};
   }
   /// The block's rows of a vector as they are.
   template <int vector>
@@ -116,7 +124,7 @@ struct ResidentRun {
     if constexpr (contains(schedule.doubled, vector))
       return {t.now[place_of_second<vector>], false};
     else if constexpr (contains(schedule.on_chip, vector))
-      return on_chip_or(place_on_chip<vector>, v[vector]);
+      return on_chip_or_memory(place_on_chip<vector>, t);
     else
       return {v[vector], false};
   }
@@ -128,8 +136,8 @@ struct ResidentRun {
     else
       return own<vector>(t);
   }
-  CNC_GPU_DEVICE OwnRows<V> own_inverse() const {
-    return on_chip_or(chip_vectors, const_cast<V*>(M.inverse));
+  CNC_GPU_DEVICE OwnRows<V> own_inverse(const State& t) const {
+    return on_chip_or_memory(chip_vectors, t);
   }
   template <VectorSet turns>
   CNC_GPU_DEVICE void take_turns(State& t) const {
@@ -144,12 +152,10 @@ struct ResidentRun {
   CNC_GPU_DEVICE void load(const State& t) const {
     for_own(t.range, [&](index_t place, index_t row) {
       for_vectors<(schedule.on_chip & schedule.carried)>([&](auto k) {
-        const OwnRows<V> rows_of = own<k>(t);
-        if (rows_of.on_chip) rows_of(place, row) = v[k][row];
+        if (is_on_chip(place_on_chip<k>)) own<k>(t)(place, row) = v[k][row];
       });
-      const OwnRows<V> inverse = own_inverse();
-      if (inverse.on_chip && M.kind == PreconditionerKind::jacobi)
-        inverse(place, row) = M.inverse[row];
+      if (is_on_chip(chip_vectors) && M.kind == PreconditionerKind::jacobi)
+        own_inverse(t)(place, row) = M.inverse[row];
     });
     block_barrier();
   }
@@ -159,8 +165,7 @@ struct ResidentRun {
     block_barrier();
     for_own(t.range, [&](index_t place, index_t row) {
       for_vectors<(schedule.on_chip & schedule.carried & schedule.changed)>([&](auto k) {
-        const OwnRows<V> rows_of = own<k>(t);
-        if (rows_of.on_chip) v[k][row] = rows_of(place, row);
+        if (is_on_chip(place_on_chip<k>)) v[k][row] = own<k>(t)(place, row);
       });
       for_vectors<(schedule.doubled & schedule.carried)>([&](auto k) {
         const V* const latest = t.now[place_of_second<k>];
@@ -200,7 +205,7 @@ struct ResidentRun {
       if (whole_blocks) return;
       V z = 0;
       if constexpr (preconditions)
-        z = M.kind == PreconditionerKind::jacobi ? own_inverse()(place, row) * values[from]
+        z = M.kind == PreconditionerKind::jacobi ? own_inverse(t)(place, row) * values[from]
                                                  : values[from];
       finish_row(values, place, row, z);
     });
@@ -329,7 +334,7 @@ struct ResidentRun {
   CNC_GPU_DEVICE void iterate(MethodScalars* scalars, const RunState& run, RunOutcome* outcome,
                               const Barrier& barrier) const {
     using Iteration = typename Method::Iteration;
-    State t{range(), {}, run, barrier, {}, {}};
+    State t{range(), {}, run, barrier, {}, {}, {}};
     copy_scalars(*scalars, t.s);
     // The others would be in registers all the way for nothing.
     for (int k = Method::scalars; k < max_method_scalars; ++k) t.s[k] = 0;
@@ -337,6 +342,10 @@ struct ResidentRun {
       t.now[place_of_second<k>] = v[k];
       t.next[place_of_second<k>] = second[place_of_second<k>];
     });
+    for_vectors<schedule.on_chip>(
+        [&](auto k) { t.chip[place_on_chip<k>] = find(place_on_chip<k>, v[k], t.range); });
+    if (M.kind == PreconditionerKind::jacobi)
+      t.chip[chip_vectors] = find(chip_vectors, const_cast<V*>(M.inverse), t.range);
     load(t);
     while (!run_is_over(t.run, t.s)) {
       if (!all_phases(t, Iteration(), std::make_integer_sequence<int, Iteration::size>())) break;

@@ -10,6 +10,7 @@
 //                                         of those that also sum: what registers are rationed by. 0: as many
 //                                         registers as the compiler likes, where loads in flight matter more
 //   resident()                            the same rows as the resident kernel is to have them
+//   consecutive                           whether the rows of units that follow each other do so too
 //   index_t units() const                 units of the matrix
 //   static constexpr int unit_rows(...)   scalar rows per unit
 //   index_t units_per_pass(threads)       units that a block of that many threads handles at one time
