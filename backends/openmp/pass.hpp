@@ -26,14 +26,9 @@ enum class InRow {
 
 /// Rows [begin, end): statements, M^-1 as far as it is of one row, sums. With `again` a preconditioned vector that
 /// passes alone read is worked out again where it is, instead of being stored and read.
-template <class Pass, InRow in_row, bool again, bool with_sums, class V>
-CNC_INLINE void rows_of_pass(const Pass& pass_given, const V* inverse_given,
-                             const MethodVectors<V>& vectors_given, index_t begin, index_t end,
-                             double* sums) {
-  // Copies of our own, which no store to a vector can change.
-  const Pass pass = pass_given;
-  const MethodVectors<V> v = vectors_given;
-  const V* __restrict inverse = inverse_given;
+template <InRow in_row, bool again, bool with_sums, class Pass, class V>
+CNC_INLINE void row_loop(const Pass pass, const V* __restrict inverse, const MethodVectors<V> v,
+                         index_t begin, index_t end, double* sums) {
   constexpr bool local = in_row != InRow::nothing;
   constexpr bool works_out_again = local && again && Pass::again.active();
   constexpr VectorSet loads =
@@ -72,6 +67,21 @@ CNC_INLINE void rows_of_pass(const Pass& pass_given, const V* inverse_given,
     }
   }
   if constexpr (with_sums) sums[0] = sum0, sums[1] = sum1, sums[2] = sum2;
+}
+
+/// The same with a loop for the first iteration and one for all others, if a row asks which it is: a branch in the row
+/// keeps the loop from being vectorized.
+template <class Pass, InRow in_row, bool again, bool with_sums, class V>
+CNC_INLINE void rows_of_pass(Pass pass, const V* inverse, const MethodVectors<V>& v, index_t begin,
+                             index_t end, double* sums) {
+  if constexpr (requires { pass.is_first; }) {
+    if (pass.is_first) {
+      row_loop<in_row, again, with_sums>(pass, inverse, v, begin, end, sums);
+      return;
+    }
+    pass.is_first = false;  // known to the compiler from here on
+  }
+  row_loop<in_row, again, with_sums>(pass, inverse, v, begin, end, sums);
 }
 
 /// A pass as what is left of it when its statements are done: its sums, of vectors in memory.
