@@ -60,23 +60,11 @@ struct Operands {
   const BenchOptions& options;
   std::vector<Contestant> contestants = {};
 
-  /// Pairs of a short and a long solve for a turn's share of the time, after one that is not timed.
+  /// solve(iterations) returns the seconds that it took.
   template <class Solve>
   void add(Entry entry, double residual, const Solve& solve) {
     entry.error = check_number(expected, residual, tolerance, entry.contestant);
-    const MeasureOptions& measure = options.measure;
-    const auto turn = [solve, n = longer, share = measure.seconds / measure.turns] {
-      (void)solve(shorter);
-      std::vector<double> differences;
-      for (double spent = 0; spent < share;) {
-        const double few = solve(shorter), many = solve(n);
-        spent += few + many;
-        // A difference that is smaller could only be noise.
-        differences.push_back(std::max(many - few, 0.1 * many) / (n - shorter));
-      }
-      return median_of(std::move(differences));
-    };
-    contestants.push_back({std::move(entry), turn});
+    contestants.push_back({std::move(entry), iteration_turn(solve, longer, options.measure)});
   }
 };
 
@@ -90,7 +78,7 @@ Entry entry_of(const DeviceContext& ctx, const FormatSpec& format, bool automati
       automatic && is_automatic(backend) && method == Method::pcg && form == SolveForm::automatic;
   entry.backend = backend.name;
   entry.format = format.text();
-  entry.form = report.form;
+  entry.form = to_string(report.form);
   entry.contestant = std::string(backend.name) + " " + entry.format + " " + to_string(form) +
                      (method == Method::pcg ? "" : " C-G");
   entry.cost = {report.bytes / report.iterations, report.flops / report.iterations};

@@ -40,8 +40,8 @@ struct Candidate {
 /// A solver that is ready, with the form in which it iterates. `csr` is the matrix, `layout` the
 /// same in the candidate's format when it can be shared.
 template <class V>
-std::pair<Iterate<V>, std::string> ready_solver(Context<>& ctx, const Candidate<V>& candidate,
-                                                const CsrMatrix<V>& csr, const Matrix<V>* layout) {
+std::pair<Iterate<V>, SolveForm> ready_solver(Context<>& ctx, const Candidate<V>& candidate,
+                                              const CsrMatrix<V>& csr, const Matrix<V>* layout) {
   SolveOptions options = endless(candidate.method, PreconditionerKind::jacobi, 0);
   options.storage = candidate.storage;
   if (layout == nullptr) options.format = candidate.format;
@@ -121,29 +121,12 @@ struct Operands {
     double residual = iterate(b, x, shorter);
     if (std::isnan(residual)) residual = residual_norm(matrix.A, x);
     entry.error = check_number(expected[block_size], residual, tolerance, entry.contestant);
-    contestants.push_back({std::move(entry), pairs(iterate, x)});
-  }
-
-  /// A turn: pairs of a short and a long solve for its share of the time, after a solve that is not
-  /// timed.
-  Turn pairs(const Iterate<V>& iterate, const Vector<V>& x) const {
     const auto time = [iterate, x, rhs = b](index_t iterations) {
       const double start = now();
       (void)iterate(rhs, x, iterations);
       return now() - start;
     };
-    return [time, n = longer, share = measure.seconds / measure.turns] {
-      (void)time(shorter);
-      std::vector<double> differences;
-      for (double spent = 0; spent < share;) {
-        const double few = time(shorter);
-        const double many = time(n);
-        spent += few + many;
-        // A difference that is smaller could only be noise.
-        differences.push_back(std::max(many - few, 0.1 * many) / (n - shorter));
-      }
-      return median_of(std::move(differences));
-    };
+    contestants.push_back({std::move(entry), iteration_turn(time, longer, measure)});
   }
 };
 
@@ -165,7 +148,7 @@ void add_backend(Context<>& ctx, const Candidate<V>& candidate, bool automatic,
   entry.cost = product + cost::iteration(candidate.method, operands.A.rows, sizeof(V));
   try {
     auto [iterate, form] = ready_solver(ctx, candidate, operands.A, layout);
-    entry.form = form;
+    entry.form = to_string(form);
     operands.add(std::move(entry), 1, iterate);
   } catch (const UnsupportedOperation&) {
     // Not offered: nothing to time.

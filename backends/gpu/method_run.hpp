@@ -151,8 +151,8 @@ struct MethodRunner {
   void go() {
     run.launches = 0;
     run.synchronisations = 0;
-    const bool forced = run.form == RunForm::resident;
-    const bool can_be_resident = !between() && (forced || run.form == RunForm::automatic);
+    const bool forced = run.form == SolveForm::resident;
+    const bool can_be_resident = !between() && (forced || run.form == SolveForm::run);
     if (!can_be_resident || !resident(forced)) {
       if (forced)
         throw UnsupportedOperation(
@@ -225,7 +225,7 @@ struct MethodRunner {
                                       initial(), &outcome(), barrier);
       if (plan.refused) return false;
       run.launches += 1;
-      run.used = RunForm::resident;
+      run.used = SolveForm::resident;
       wait_for_end();
       return true;
     } else {
@@ -291,8 +291,8 @@ struct MethodRunner {
     start();
     outcome().stop = 0;  // of the last run
     phases.begin(queue, initial());
-    const Graph* const graph = run.form == RunForm::streamed ? nullptr : captured(phases);
-    run.used = graph == nullptr ? RunForm::streamed : RunForm::graph;
+    const Graph* const graph = run.form == SolveForm::streamed ? nullptr : captured(phases);
+    run.used = graph == nullptr ? SolveForm::streamed : SolveForm::graph;
     // One group of iterations runs while the host waits for the one before, and then looks.
     index_t groups = 0, done = 0;
     for (; done < run.max_iterations && !stopped(); ++groups) {
@@ -328,7 +328,7 @@ struct MethodRunner {
         A, M, v, scalars, queue.partials, queue.block_threads, method_index<V, Method>(), version};
     for (const auto& captured : plan.graphs)
       if (captured.graph && captured.key == key) return captured.graph.get();
-    const bool may_stream = between() && run.form == RunForm::automatic;
+    const bool may_stream = between() && run.form == SolveForm::run;
     if (may_stream && plan.unrecordable == version) return nullptr;
     auto& oldest = plan.graphs[plan.captured % kept_graphs];
     try {

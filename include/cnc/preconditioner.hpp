@@ -45,6 +45,15 @@ template <class V, class S, class Space>
 PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, PreconditionerKind kind,
                                           int block_size, Preconditioner<V, Space>& M);
 
+/// The same for a matrix in any layout, whose block size need not be that of the blocks.
+///
+/// Errors   InvalidArgument (A not square, block size outside 1..16). Layouts other than CSR are taken as valid: call
+///          validate() where one may not be.
+/// Cost     O(stored values); no CSR matrix is made.
+template <class V, class Space>
+PreconditionerSetup set_up_preconditioner(const Matrix<V, Space>& A, PreconditionerKind kind,
+                                          int block_size, Preconditioner<V, Space>& M);
+
 /// A preconditioner z := M^-1 r as a solver uses it: set up from a matrix, updated with its values, applied in every
 /// iteration. Derive from it for one of your own and give it to Solver::set_preconditioner; the built-in ones are
 /// derived from it too (docs/adding_a_preconditioner.md). V is the type of the vectors, matrices are in the

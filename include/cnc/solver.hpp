@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cnc/context.hpp>
-#include <cnc/contract/methods.hpp>
+#include <cnc/contract/run.hpp>
 #include <cnc/formats.hpp>
 #include <cnc/linear_operator.hpp>
 #include <cnc/preconditioner.hpp>
@@ -22,18 +22,7 @@ enum class ToleranceReference { rhs, initial_residual };
 /// What prepare does to the order of rows: nothing, or reverse Cuthill-McKee. Results are in the caller's.
 enum class Reordering { none, rcm };
 
-/// How iterations are carried out: from the plainest to the most fused. What the backend lacks is refused
-/// with UnsupportedOperation, never replaced by something else.
-enum class SolveForm {
-  automatic,         ///< the fastest that backend, matrix and preconditioner offer
-  plain_operations,  ///< SpMV, dot, axpy ...: one vector operation at a time
-  fused_steps,       ///< the method's fused phases one by one; the host looks after every iteration
-  streamed,          ///< device: many fused iterations enqueued at once, stop test on the device
-  graph,             ///< device: the same, replayed as a graph
-  resident,          ///< device: one persistent launch for many iterations, vectors on chip
-};
-
-/// "automatic", "plain operations", "fused steps", "streamed", "graph", "resident".
+/// "automatic", "plain operations", "fused steps", "run", "streamed", "graph", "resident".
 const char* to_string(SolveForm form);
 
 /// Type in which the matrix is stored for the iteration; the true residual always uses the matrix given.
@@ -181,9 +170,7 @@ struct SolveReport {
   std::string
       preconditioner;  ///< "none", "jacobi", "block-jacobi:3", "function", or the name of an object
   std::string format;  ///< layout that was used, "bcsr:3"
-  /// "plain operations", "fused steps", "run" (many iterations in one call on the host), or which way
-  /// a device did them: "streamed", "graph", "resident".
-  std::string form;
+  SolveForm form = SolveForm::automatic;  ///< how the iterations were done
   std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is the initial residual
 
   /// Whether the status is `converged`.

@@ -3,24 +3,11 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 namespace cnc::perf {
-
-double now() {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
 
 double geometric_mean(const std::vector<double>& values) {
   if (values.empty()) return 0;
@@ -50,29 +37,7 @@ double speedup(const Samples& ours, const Samples& other) {
   return median_of(std::move(quotients));
 }
 
-namespace {
-
 using Operation = std::function<void()>;
-
-double time_calls(const Operation& operation, const Operation& wait, long calls) {
-  const double start = now();
-  for (long i = 0; i < calls; ++i) operation();
-  wait();
-  return now() - start;
-}
-
-/// Doubles the number of calls until their time is a fair part of the share, then scales up.
-long calls_for(const Operation& operation, const Operation& wait, double share) {
-  long calls = 1;
-  double seconds = time_calls(operation, wait, calls);
-  while (seconds < share / 8) {
-    calls *= 2;
-    seconds = time_calls(operation, wait, calls);
-  }
-  return std::max(1L, std::lround(share / seconds * static_cast<double>(calls)));
-}
-
-}  // namespace
 
 Turn repeat(Operation operation, const MeasureOptions& options) {
   return repeat_enqueued(
@@ -85,8 +50,8 @@ Turn repeat_enqueued(Operation operation, Operation wait, const MeasureOptions& 
   return [operation = std::move(operation), wait = std::move(wait), share, calls] {
     operation();
     wait();
-    if (*calls == 0) *calls = calls_for(operation, wait, share);
-    return time_calls(operation, wait, *calls) / static_cast<double>(*calls);
+    if (*calls == 0) *calls = detail::calls_filling(share, operation, wait);
+    return detail::seconds_of_calls(*calls, operation, wait) / static_cast<double>(*calls);
   };
 }
 

@@ -1,9 +1,14 @@
 #pragma once
 
+#include "model/timing.hpp"
+
 #include <functional>
 #include <vector>
 
 namespace cnc::perf {
+
+using detail::median_of;
+using detail::now;
 
 /// Seconds of one call, once for each turn that a contestant had.
 struct Samples {
@@ -21,7 +26,6 @@ struct Samples {
 /// quotient.
 double speedup(const Samples& ours, const Samples& other);
 
-double median_of(std::vector<double> values);
 /// 0 without values.
 double geometric_mean(const std::vector<double>& values);
 
@@ -46,9 +50,6 @@ Turn repeat_enqueued(std::function<void()> operation, std::function<void()> wait
 /// after one round that does not count. Result: the samples of each contestant.
 std::vector<Samples> measure_interleaved(const std::vector<Turn>& contestants,
                                          const MeasureOptions& options);
-
-/// Seconds since some moment, for differences.
-double now();
 
 /// Creates the OpenMP threads and makes them work for a moment, so that no contestant pays for
 /// that.

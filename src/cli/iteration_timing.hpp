@@ -42,14 +42,14 @@ Timing time_iteration(Solver<V, Exec>& solver, index_t shorter, index_t longer,
     return solve.seconds;
   };
   const auto measure = [&]() -> Timing {
-    (void)seconds_of(shorter);
-    const int pairs = calls_filling(1e-3, seconds_of(longer));
+    const long pairs = detail::calls_filling(
+        1e-3, [&] { (void)seconds_of(longer); }, [] {});
     if (!complete) return {};
     effort.repeats = std::max(effort.repeats, 3);
     return collect(effort, [&] {
       double difference = 0;
-      for (int k = 0; k < pairs; ++k) difference += seconds_of(longer) - seconds_of(shorter);
-      return difference / pairs / (longer - shorter);
+      for (long k = 0; k < pairs; ++k) difference += seconds_of(longer) - seconds_of(shorter);
+      return difference / static_cast<double>(pairs) / (longer - shorter);
     });
   };
   const Timing timing = measure();

@@ -1,6 +1,6 @@
 #include "matrix_source.hpp"
 
-#include "clock.hpp"
+#include "timing.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 

@@ -1,6 +1,6 @@
 #include "progress.hpp"
 
-#include "clock.hpp"
+#include "timing.hpp"
 #include "terminal.hpp"
 
 #include <algorithm>

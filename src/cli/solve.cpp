@@ -121,8 +121,9 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       ->check(CLI::IsMember({"host", "device"}))
       ->type_name("NAME");
   command
-      .add_option("--form", a.form,
-                  "automatic, plain, fused, streamed, graph, resident (the last three on a device)")
+      .add_option(
+          "--form", a.form,
+          "automatic, plain, fused, run, streamed, graph, resident (the last three on a device)")
       ->type_name("NAME")
       ->capture_default_str();
   command

@@ -51,7 +51,7 @@ nlohmann::json report_json(const SolveReport& report) {
       {"gigabytes_per_second", report.gigabytes_per_second()},
       {"backend", report.backend},
       {"format", report.format},
-      {"form", report.form},
+      {"form", to_string(report.form)},
       {"backend_calls", report.backend_calls},
       {"host_synchronisations", report.host_synchronisations},
       {"history", report.history},

@@ -139,7 +139,7 @@ std::string backend_text(const SolveOutcome& outcome) {
   std::string text = outcome.backend->name;
   const std::string detail = outcome.backend->availability().detail;
   if (!detail.empty()) text += " (" + detail + ")";
-  return text + print(", %s, %s call%s, %s host synchronisation%s", report.form.c_str(),
+  return text + print(", %s, %s call%s, %s host synchronisation%s", to_string(report.form),
                       count_text(report.backend_calls).c_str(), plural(report.backend_calls),
                       count_text(report.host_synchronisations).c_str(),
                       plural(report.host_synchronisations));

@@ -1,6 +1,6 @@
 #include "solve_run.hpp"
 
-#include "clock.hpp"
+#include "timing.hpp"
 #include "interrupt.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"

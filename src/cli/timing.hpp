@@ -1,6 +1,6 @@
 #pragma once
 
-#include "clock.hpp"
+#include "model/timing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace cnc::cli {
+
+using detail::now;
 
 /// How much work goes into one figure, at least.
 struct Effort {
@@ -33,9 +35,9 @@ struct Timing {
 inline Timing summarize(std::vector<double> seconds) {
   if (seconds.empty()) return {};
   std::sort(seconds.begin(), seconds.end());
-  const std::size_t n = seconds.size(), quarter = n / 4, half = n / 2;
+  const std::size_t n = seconds.size(), quarter = n / 4;
   Timing timing;
-  timing.median = n % 2 == 1 ? seconds[half] : 0.5 * (seconds[half - 1] + seconds[half]);
+  timing.median = detail::median_of(seconds);
   timing.fastest = seconds.front();
   timing.slowest = seconds.back();
   if (n > 1) timing.spread = seconds[n - 1 - quarter] - seconds[quarter];
@@ -68,26 +70,15 @@ Timing collect(Effort effort, const Sample& sample) {
   return summarize(std::move(seconds));
 }
 
-/// Calls of something that takes `once` seconds that fill `seconds`.
-inline int calls_filling(double seconds, double once) {
-  return static_cast<int>(std::clamp(seconds / std::max(once, 1e-9), 1.0, 1000.0));
-}
-
-/// Times `launch`, after a warm-up. `wait` returns when all that was launched is done. A sample is the
-/// mean of as many calls between two waits as fill `sample_seconds`, so that neither the clock nor
-/// the wait counts.
+/// Times `launch`. `wait` returns when all that was launched is done. A sample is the mean of as many calls between
+/// two waits as fill `sample_seconds`.
 template <class Launch, class Wait>
 Timing time_calls(const Effort& effort, double sample_seconds, const Launch& launch,
                   const Wait& wait) {
-  const auto seconds_of = [&](int calls) {
-    const double start = now();
-    for (int k = 0; k < calls; ++k) launch();
-    wait();
-    return now() - start;
-  };
-  (void)seconds_of(1);
-  const int calls = calls_filling(sample_seconds, seconds_of(1));
-  return collect(effort, [&] { return seconds_of(calls) / calls; });
+  const long calls = detail::calls_filling(sample_seconds, launch, wait);
+  return collect(effort, [&] {
+    return detail::seconds_of_calls(calls, launch, wait) / static_cast<double>(calls);
+  });
 }
 
 }  // namespace cnc::cli

@@ -2,6 +2,7 @@
 #include <cnc/model.hpp>
 
 #include "model/streams.hpp"
+#include "model/timing.hpp"
 #include "parallel.hpp"
 
 #include <unistd.h>
@@ -13,30 +14,10 @@
 namespace cnc {
 namespace {
 
-double now() {
-  using clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
-}
-
-/// Least time of one pass: one warm-up, then at least 4 readings of the clock and `seconds`. A reading
-/// covers as many passes as make it no part of the figure.
+/// Seconds of one pass, which returns when it is done. A sample makes the clock no part of the figure.
 template <class Pass>
 double fastest(double seconds, const Pass& pass) {
-  const auto seconds_of = [&](int passes) {
-    const double start = now();
-    for (int k = 0; k < passes; ++k) pass();
-    return now() - start;
-  };
-  (void)seconds_of(1);
-  const int passes = static_cast<int>(std::clamp(2e-5 / std::max(seconds_of(1), 1e-9), 1.0, 1e3));
-  double best = 1e300;
-  double spent = 0;
-  for (int k = 0; k < 4 || spent < seconds; ++k) {
-    const double took = seconds_of(passes);
-    best = std::min(best, took / passes);
-    spent += took;
-  }
-  return std::max(best, 1e-9);
+  return detail::fastest_call(seconds, 2e-5, pass, [] {});
 }
 
 /// Sixteen independent sums: one would wait for the latency of the addition instead of the memory.

@@ -2,12 +2,11 @@
 
 #include <cnc/context.hpp>
 
-#include <algorithm>
-#include <chrono>
+#include "model/timing.hpp"
 
 namespace cnc::detail {
 
-// Kernels that do nothing but move memory on a device, and how they are timed.
+// Kernels that do nothing but move memory on a device.
 
 struct alignas(16) TwoDoubles {
   double first, second;
@@ -37,29 +36,14 @@ struct TriadStream {
   }
 };
 
-/// Least time of one of many equal launches: as many between two fences as take a few milliseconds, so
-/// that neither the launch nor the wait counts.
+/// Seconds of one of many equal launches.
 template <class Exec, class Body>
 double fastest_launch(const Exec& exec, offset_t n, const Body& body, double seconds) {
-  using Clock = std::chrono::steady_clock;
-  const auto launch = [&](int times) {
-    exec.fence();
-    const auto start = Clock::now();
-    for (int k = 0; k < times; ++k)
-      Kokkos::parallel_for(
-          "cnc::stream", Kokkos::RangePolicy<Exec, Kokkos::IndexType<offset_t>>(exec, 0, n), body);
-    exec.fence();
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
-  (void)launch(1);
-  const int times = std::clamp(static_cast<int>(4e-3 / std::max(launch(1), 1e-6)), 1, 1000);
-  double best = 1e300, spent = 0;
-  for (int k = 0; k < 4 || spent < seconds; ++k) {
-    const double took = launch(times);
-    best = std::min(best, took / times);
-    spent += took;
-  }
-  return std::max(best, 1e-9);
+  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<offset_t>> range(exec, 0, n);
+  exec.fence();
+  return fastest_call(
+      seconds, 4e-3, [&] { Kokkos::parallel_for("cnc::stream", range, body); },
+      [&] { exec.fence(); });
 }
 
 template <class Exec>

@@ -12,8 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-// The inverse of one diagonal entry or block of a CSR matrix. Called by host loops and inside kernels
-// alike.
+// The inverse of one diagonal entry or block of a matrix. Called by host loops and inside kernels alike.
 
 namespace cnc::detail {
 
@@ -31,16 +30,52 @@ KOKKOS_INLINE_FUNCTION index_t find_column(const BcsrOperand<S>& A, index_t row,
       A.columns);
 }
 
-/// inverse := 1 / a(row, row), one when V cannot hold or use that. Rows that do not ascend are searched from
-/// end to end.
-template <class V, class S>
-KOKKOS_INLINE_FUNCTION BlockFault invert_entry(const BcsrOperand<S>& A, bool ascending, index_t row,
-                                               V& inverse) {
-  index_t k = ascending ? find_column(A, row, row) : A.row_offsets[row];
-  if (!ascending)
-    while (k < A.row_offsets[row + 1] && A.columns[k] != row) ++k;
-  const bool stored = k < A.row_offsets[row + 1] && A.columns[k] == row;
-  const double diagonal = stored ? static_cast<double>(A.values[k]) : 0;
+/// The diagonal blocks of a CSR matrix. Rows that do not ascend are searched from end to end.
+template <class S>
+struct BlocksInCsr {
+  BcsrOperand<S> A;
+  bool ascending;
+
+  KOKKOS_INLINE_FUNCTION double entry(index_t row) const {
+    index_t k = ascending ? find_column(A, row, row) : A.row_offsets[row];
+    if (!ascending)
+      while (k < A.row_offsets[row + 1] && A.columns[k] != row) ++k;
+    const bool stored = k < A.row_offsets[row + 1] && A.columns[k] == row;
+    return stored ? static_cast<double>(A.values[k]) : 0;
+  }
+
+  /// Adds the entries of `row` in columns [first, first + b) to `entries`, which are zero.
+  KOKKOS_INLINE_FUNCTION void copy_row(index_t row, index_t first, int b, double* entries) const {
+    index_t k = ascending ? find_column(A, row, first) : A.row_offsets[row];
+    for (; k < A.row_offsets[row + 1]; ++k) {
+      const offset_t c = static_cast<offset_t>(A.columns[k]) - first;
+      if (c >= b && ascending) break;
+      if (c >= 0 && c < b) entries[c] = static_cast<double>(A.values[k]);
+    }
+  }
+};
+
+/// Diagonal blocks copied before: row-major, one after the other.
+template <class V>
+struct CopiedBlocks {
+  struct Rows {
+    index_t rows;
+  } A;
+  const V* blocks;
+
+  KOKKOS_INLINE_FUNCTION double entry(index_t row) const {
+    return static_cast<double>(blocks[row]);
+  }
+  KOKKOS_INLINE_FUNCTION void copy_row(index_t row, index_t, int b, double* entries) const {
+    for (int c = 0; c < b; ++c)
+      entries[c] = static_cast<double>(blocks[static_cast<offset_t>(row) * b + c]);
+  }
+};
+
+/// inverse := 1 / a(row, row), one when V cannot hold or use that.
+template <class V, class Blocks>
+KOKKOS_INLINE_FUNCTION BlockFault invert_entry(const Blocks& blocks, index_t row, V& inverse) {
+  const double diagonal = blocks.entry(row);
   const bool regular = std::isfinite(diagonal) && diagonal != 0;
   inverse = regular ? static_cast<V>(1 / diagonal) : V(1);
   if (regular && std::isfinite(inverse) && inverse != 0) return {};
@@ -50,38 +85,32 @@ KOKKOS_INLINE_FUNCTION BlockFault invert_entry(const BcsrOperand<S>& A, bool asc
 
 /// Copies the diagonal block that starts at row `first` into `block` (row-major), the identity where it
 /// sticks out of A. Returns the first row with an entry that is not finite, or -1.
-template <class S>
-KOKKOS_INLINE_FUNCTION index_t gather_block(const BcsrOperand<S>& A, bool ascending, index_t first,
-                                            int b, double* block) {
+template <class Blocks>
+KOKKOS_INLINE_FUNCTION index_t gather_block(const Blocks& blocks, index_t first, int b,
+                                            double* block) {
   index_t fault = -1;
   for (int k = 0; k < b * b; ++k) block[k] = 0;
   for (int r = 0; r < b; ++r) {
-    if (r >= A.rows - first) {
+    if (r >= blocks.A.rows - first) {
       block[r * b + r] = 1;
       continue;
     }
-    const index_t row = first + r;
-    index_t k = ascending ? find_column(A, row, first) : A.row_offsets[row];
-    for (; k < A.row_offsets[row + 1]; ++k) {
-      const offset_t c = static_cast<offset_t>(A.columns[k]) - first;
-      if (c >= b && ascending) break;
-      if (c < 0 || c >= b) continue;
-      block[r * b + c] = static_cast<double>(A.values[k]);
-      if (fault < 0 && !std::isfinite(block[r * b + c])) fault = row;
-    }
+    blocks.copy_row(first + r, first, b, block + r * b);
+    for (int c = 0; c < b && fault < 0; ++c)
+      if (!std::isfinite(block[r * b + c])) fault = first + r;
   }
   return fault;
 }
 
 /// inverse := the inverse of diagonal block i, row-major; the identity when V cannot hold it. Capacity
 /// is at least b: the room that a thread needs.
-template <int capacity, class V, class S>
-KOKKOS_INLINE_FUNCTION BlockFault invert_diagonal_block(const BcsrOperand<S>& A, bool ascending,
-                                                        int b, index_t i, V* inverse) {
+template <int capacity, class V, class Blocks>
+KOKKOS_INLINE_FUNCTION BlockFault invert_diagonal_block(const Blocks& blocks, int b, index_t i,
+                                                        V* inverse) {
   double block[capacity * capacity];
   double inverted[capacity * capacity];
   const index_t first = i * b;
-  const index_t not_finite_row = gather_block(A, ascending, first, b, block);
+  const index_t not_finite_row = gather_block(blocks, first, b, block);
   bool good = not_finite_row < 0 && invert_block(b, block, inverted);
   for (int k = 0; k < b * b && good; ++k) {
     inverse[k] = static_cast<V>(inverted[k]);
@@ -92,29 +121,22 @@ KOKKOS_INLINE_FUNCTION BlockFault invert_diagonal_block(const BcsrOperand<S>& A,
   return {not_finite_row < 0 ? first : not_finite_row, not_finite_row < 0};
 }
 
-/// What the door of a set-up found: the number of blocks to invert, and whether rows ascend.
-struct SetUpPlan {
-  index_t blocks = 0;
-  bool ascending = true;
-};
-
-/// The door of a set-up: checks, and an `inverse` of the right size.
-template <class V, class S, class Space>
-SetUpPlan open_set_up(const CsrMatrix<S, Space>& A, PreconditionerKind kind, int block_size,
-                      Preconditioner<V, Space>& M) {
-  require(A.block_size == 1, "set_up_preconditioner: needs a CSR matrix (block size 1)");
-  require(A.rows == A.cols, "set_up_preconditioner: the matrix must be square");
+/// The door of a set-up for a matrix of rows x cols: checks, and an `inverse` of the right size. The number of blocks
+/// to invert.
+template <class V, class Space>
+index_t open_set_up(index_t rows, index_t cols, PreconditionerKind kind, int block_size,
+                    Preconditioner<V, Space>& M) {
+  require(rows == cols, "set_up_preconditioner: the matrix must be square");
   require(
       kind != PreconditionerKind::block_jacobi || (block_size >= 1 && block_size <= max_block_size),
       "set_up_preconditioner: block size must be 1 to 16");
-  const bool ascending = kind == PreconditionerKind::none || require_csr(A) == Checked::ascending;
   M.kind = kind;
   M.block_size = kind == PreconditionerKind::block_jacobi ? block_size : 1;
-  const index_t blocks = kind == PreconditionerKind::none ? 0 : ceil_div(A.rows, M.block_size);
+  const index_t blocks = kind == PreconditionerKind::none ? 0 : ceil_div(rows, M.block_size);
   const auto n =
       static_cast<std::size_t>(blocks) * static_cast<std::size_t>(M.block_size * M.block_size);
   if (M.inverse.extent(0) != n) M.inverse = uninitialized<V, Space>("cnc::preconditioner", n);
-  return {blocks, ascending};
+  return blocks;
 }
 
 }  // namespace cnc::detail

@@ -12,11 +12,20 @@ PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, Precondi
   return detail::set_up::set_up_preconditioner<detail::SetUpExec<Space>>(A, kind, block_size, M);
 }
 
-#define CNC_INSTANTIATE(S, Space)                                                          \
-  template PreconditionerSetup set_up_preconditioner(                                      \
-      const CsrMatrix<S, Space>&, PreconditionerKind, int, Preconditioner<float, Space>&); \
-  template PreconditionerSetup set_up_preconditioner(                                      \
-      const CsrMatrix<S, Space>&, PreconditionerKind, int, Preconditioner<double, Space>&);
+template <class V, class Space>
+PreconditionerSetup set_up_preconditioner(const Matrix<V, Space>& A, PreconditionerKind kind,
+                                          int block_size, Preconditioner<V, Space>& M) {
+  const detail::SettledIn<Space> settled{};
+  return detail::set_up::set_up_preconditioner<detail::SetUpExec<Space>>(A, kind, block_size, M);
+}
+
+#define CNC_INSTANTIATE(S, Space)                                                                 \
+  template PreconditionerSetup set_up_preconditioner(                                             \
+      const CsrMatrix<S, Space>&, PreconditionerKind, int, Preconditioner<float, Space>&);        \
+  template PreconditionerSetup set_up_preconditioner(                                             \
+      const CsrMatrix<S, Space>&, PreconditionerKind, int, Preconditioner<double, Space>&);       \
+  template PreconditionerSetup set_up_preconditioner(const Matrix<S, Space>&, PreconditionerKind, \
+                                                     int, Preconditioner<S, Space>&);
 CNC_FOR_EACH_SPACE(CNC_INSTANTIATE)
 #undef CNC_INSTANTIATE
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "convert/bcsr.hpp"
+#include "convert/bsell.hpp"
+#include "convert/dia.hpp"
 #include "precondition/diagonal_block.hpp"
 
 #include <cnc/preconditioner.hpp>
@@ -11,49 +14,92 @@ KOKKOS_INLINE_FUNCTION void report(const BlockFault& fault, Least& first) {
   if (fault.row >= 0) first.report(fault.row, fault.singular_block ? 1 : 0);
 }
 
-template <class V, class S>
+template <class V, class Blocks>
 struct InvertEntry {
-  BcsrOperand<S> A;
-  bool ascending;
+  Blocks blocks;
   V* inverse;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, Least& fault) const {
-    report(invert_entry(A, ascending, static_cast<index_t>(i), inverse[i]), fault);
+    report(invert_entry(blocks, static_cast<index_t>(i), inverse[i]), fault);
   }
 };
 
 /// capacity: room for the largest block that a thread may meet, b or more.
-template <int capacity, class V, class S>
+template <int capacity, class V, class Blocks>
 struct InvertBlock {
-  BcsrOperand<S> A;
-  bool ascending;
+  Blocks blocks;
   int b;
   V* inverse;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, Least& fault) const {
-    report(invert_diagonal_block<capacity>(A, ascending, b, static_cast<index_t>(i),
-                                           inverse + i * b * b),
+    report(invert_diagonal_block<capacity>(blocks, b, static_cast<index_t>(i), inverse + i * b * b),
            fault);
+  }
+};
+
+/// Inverts `count` blocks into M, which they may lie in.
+template <class Exec, class V, class Space, class Blocks>
+PreconditionerSetup invert_blocks(const Blocks& blocks, index_t count,
+                                  const Preconditioner<V, Space>& M) {
+  const int b = M.block_size;
+  V* inverse = M.inverse.data();
+  const auto run = [&](const auto& invert) {
+    return sum_over<Least>(instance<Exec>(), count, invert);
+  };
+  const Least fault = b == 1   ? run(InvertEntry<V, Blocks>{blocks, inverse})
+                      : b <= 4 ? run(InvertBlock<4, V, Blocks>{blocks, b, inverse})
+                      : b <= 8 ? run(InvertBlock<8, V, Blocks>{blocks, b, inverse})
+                               : run(InvertBlock<max_block_size, V, Blocks>{blocks, b, inverse});
+  if (!fault.found()) return {};
+  return {static_cast<index_t>(fault.first()), fault.second() == 1};
+}
+
+/// Copies the diagonal blocks of a layout, from whose rows they are picked.
+template <class Rows, class V>
+struct CopyDiagonalBlocks {
+  Rows rows;
+  int b;
+  V* blocks;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t thread) const {
+    rows.for_each(thread, [&](index_t row, const auto& walk) {
+      const index_t first = row / b * b;
+      V* const entries = blocks + static_cast<offset_t>(row) * b;
+      for (int c = 0; c < b; ++c) entries[c] = 0;
+      walk([&](index_t column, V value) {
+        const offset_t c = static_cast<offset_t>(column) - first;
+        if (c >= 0 && c < b) entries[c] = value;
+      });
+    });
   }
 };
 
 namespace set_up {
 
 template <class Exec, class V, class S, class Space>
-PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& given, PreconditionerKind kind,
+PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, PreconditionerKind kind,
                                           int block_size, Preconditioner<V, Space>& M) {
-  const SetUpPlan plan = open_set_up(given, kind, block_size, M);
-  const auto A = given.operand();
-  const int b = M.block_size;
-  V* inverse = M.inverse.data();
-  const auto run = [&](const auto& invert) {
-    return sum_over<Least>(instance<Exec>(), plan.blocks, invert);
-  };
-  const Least fault = b == 1   ? run(InvertEntry<V, S>{A, plan.ascending, inverse})
-                      : b <= 4 ? run(InvertBlock<4, V, S>{A, plan.ascending, b, inverse})
-                      : b <= 8
-                          ? run(InvertBlock<8, V, S>{A, plan.ascending, b, inverse})
-                          : run(InvertBlock<max_block_size, V, S>{A, plan.ascending, b, inverse});
-  if (!fault.found()) return {};
-  return {static_cast<index_t>(fault.first()), fault.second() == 1};
+  require(A.block_size == 1, "set_up_preconditioner: needs a CSR matrix (block size 1)");
+  const index_t blocks = open_set_up(A.rows, A.cols, kind, block_size, M);
+  const bool ascending = kind == PreconditionerKind::none || require_csr(A) == Checked::ascending;
+  return invert_blocks<Exec>(BlocksInCsr<S>{A.operand(), ascending}, blocks, M);
+}
+
+/// The same from a layout, which is valid. Block sizes of layout and preconditioner need not agree.
+template <class Exec, class V, class Space>
+PreconditionerSetup set_up_preconditioner(const Matrix<V, Space>& any, PreconditionerKind kind,
+                                          int block_size, Preconditioner<V, Space>& M) {
+  return std::visit(
+      [&]<class Layout>(const Layout& A) -> PreconditionerSetup {
+        if constexpr (requires { A.row_offsets; })
+          if (A.block_size == 1) return set_up_preconditioner<Exec>(A, kind, block_size, M);
+        const index_t blocks = open_set_up(A.rows, A.cols, kind, block_size, M);
+        if (blocks == 0) return {};
+        const auto operand = A.operand();
+        const Rows<Exec, std::remove_const_t<decltype(operand)>> rows{operand};
+        V* const inverse = M.inverse.data();
+        on_each(instance<Exec>(), rows.threads(),
+                CopyDiagonalBlocks<decltype(rows), V>{rows, M.block_size, inverse});
+        return invert_blocks<Exec>(CopiedBlocks<V>{{A.rows}, inverse}, blocks, M);
+      },
+      any);
 }
 
 }  // namespace set_up

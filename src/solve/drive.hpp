@@ -34,8 +34,8 @@ class Drive {
         x_(x),
         views_(views),
         report_(report),
-        form_(choose_form(system, options.method, options.form)),
-        engine_(system, work, x, form_, tally_),
+        engine_(system, work, x, options.method, choose_form(system, options.method, options.form),
+                tally_),
         true_residual_(system, work, b, x, tally_) {
     if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
   }
@@ -57,7 +57,7 @@ class Drive {
     if (true_residual_.scale() != 1) return_to_units_given();
     add_diagnosis();
     report_.iterations = engine_.iterations();
-    report_.form = to_string(form_.level, engine_.used());
+    report_.form = engine_.used();
     report_.backend_calls = tally_.backend_calls;
     report_.host_synchronisations = tally_.host_synchronisations;
     const Cost cost = iteration_cost() * double(engine_.iterations());
@@ -95,10 +95,10 @@ class Drive {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   Cost iteration_cost() const {
-    const MethodFacts& facts = method_facts(form_.method);
+    const MethodFacts& facts = method_facts(options_.method);
     double passes = facts.passes;
-    if (form_.level == Level::plain_operations) passes = cost::plain_passes;
-    if (engine_.used() == RunForm::resident) passes = cost::resident_passes;
+    if (engine_.used() == SolveForm::plain_operations) passes = cost::plain_passes;
+    if (engine_.used() == SolveForm::resident) passes = cost::resident_passes;
     return system_.product_cost() * facts.products +
            cost::vectors(system_.rows, passes, facts.flops_per_row, sizeof(V));
   }
@@ -157,7 +157,7 @@ class Drive {
   /// Whether a breakdown is answered by a new start from the true residual. One that gains nothing at the level of
   /// rounding is no property of the matrix: the caller finds that it stagnates.
   bool starts_again_after(SolveStatus ended, double now, double residual) {
-    if (!method_facts(form_.method).restarts) return false;
+    if (!method_facts(options_.method).restarts) return false;
     if (ended != SolveStatus::breakdown && ended != SolveStatus::not_positive_definite)
       return false;
     constexpr double rounding = 1e4 * std::numeric_limits<V>::epsilon();
@@ -210,7 +210,7 @@ class Drive {
       case SolveStatus::not_positive_definite: break;
       default: return;
     }
-    if (!method_facts(form_.method).symmetric || !diagnosis_.nonsymmetric()) return;
+    if (!method_facts(options_.method).symmetric || !diagnosis_.nonsymmetric()) return;
     if (!report_.detail.empty()) report_.detail += "; ";
     report_.detail += diagnosis_.asymmetry_text();
   }
@@ -278,7 +278,7 @@ class Drive {
       lowest_ = report_.recurrence_residual;
       lowest_at_ = done;
     }
-    return options_.allow_nonsymmetric || !method_facts(form_.method).symmetric ||
+    return options_.allow_nonsymmetric || !method_facts(options_.method).symmetric ||
            done - lowest_at_ < patience || !diagnosis_.nonsymmetric();
   }
 
@@ -336,7 +336,7 @@ class Drive {
   }
 
   SolveStatus breakdown(Breakdown kind) {
-    const MethodFacts& facts = method_facts(form_.method);
+    const MethodFacts& facts = method_facts(options_.method);
     const char* const divided = facts.symmetric ? "p.Ap or r.z" : "an inner product of the method";
     switch (kind) {
       case Breakdown::not_finite:
@@ -368,7 +368,6 @@ class Drive {
   const IterateViews<V, Exec>& views_;
   SolveReport& report_;
   Tally tally_;
-  Form form_;
   Engine<V, Exec> engine_;
   TrueResidual<V, Exec> true_residual_;
   Clock::time_point start_;

@@ -17,17 +17,19 @@ class Engine {
   using Space = typename Exec::memory_space;
 
   Engine(const System<V, Exec>& system, const Workspace<V, Space>& work, const Vector<V, Space>& x,
-         Form form, Tally& tally)
+         Method method, SolveForm form, Tally& tally)
       : system_(system),
         work_(work),
         x_(x),
+        which_(method),
+        method_(method_facts(method)),
         form_(form),
-        method_(method_facts(form.method)),
+        used_(form),
         local_(system.preconditioner().local()),
         tally_(tally) {}
 
   /// Whether runs go on without the host, which then sees scalars only at their end.
-  bool unseen() const { return form_.level == Level::run && !is_host_space<Space>; }
+  bool unseen() const { return is_run(form_) && !is_host_space<Space>; }
 
   /// Runs enqueue behind(context) before the host waits for them. For unseen ones.
   void set_behind(void (*behind)(void*), void* context) {
@@ -45,15 +47,15 @@ class Engine {
 
   /// Begins a recurrence from the residual in r, whose norm is `residual`.
   void start(double residual) {
-    if (form_.level == Level::run) {
+    if (is_run(form_)) {
       if (unseen() && !started_ahead_) start_ahead();
       started_ahead_ = false;
       // All that the host needs to know before the run, and it costs no waiting.
       scalars() = MethodScalars();
       scalars()[0] = residual * residual;
       starts_ = !unseen();
-    } else if (form_.level == Level::plain_operations) {
-      PlainCg<V, Exec>(system_, work_, x_, tally_).start(form_.method, scalars());
+    } else if (form_ == SolveForm::plain_operations) {
+      PlainCg<V, Exec>(system_, work_, x_, tally_).start(which_, scalars());
     } else {
       execute(method_.start, method_.start_phases, passes().start);
       see();
@@ -63,36 +65,32 @@ class Engine {
   /// Does at most `iterations` more, Workspace::longest_batch at most, until r . r <= rr_target or a
   /// breakdown. Without `rr_history` nothing is recorded.
   void iterate(index_t iterations, double rr_target, std::vector<double>* rr_history) {
-    switch (form_.level) {
-      case Level::run: return run(iterations, rr_target, rr_history);
-      case Level::fused_steps:
-        repeat(iterations, rr_target, rr_history, [&] {
-          execute(method_.iteration, method_.iteration_phases, passes().iteration);
-          see();
-        });
-        if (const PassEntry<V> finish = passes().finish) {
-          finish(queue(), system_.rows, {}, vectors(), work_.scalars.data(), PassPart::whole);
-          ++tally_.backend_calls;
-        }
-        return;
-      case Level::plain_operations:
-        PlainCg<V, Exec> plain(system_, work_, x_, tally_);
-        repeat(iterations, rr_target, rr_history, [&] {
-          form_.method == Method::pcg ? plain.classic(scalars())
-                                      : plain.single_reduction(scalars());
-        });
+    if (is_run(form_)) return run(iterations, rr_target, rr_history);
+    if (form_ == SolveForm::plain_operations) {
+      PlainCg<V, Exec> plain(system_, work_, x_, tally_);
+      return repeat(iterations, rr_target, rr_history, [&] {
+        which_ == Method::pcg ? plain.classic(scalars()) : plain.single_reduction(scalars());
+      });
+    }
+    repeat(iterations, rr_target, rr_history, [&] {
+      execute(method_.iteration, method_.iteration_phases, passes().iteration);
+      see();
+    });
+    if (const PassEntry<V> finish = passes().finish) {
+      finish(queue(), system_.rows, {}, vectors(), work_.scalars.data(), PassPart::whole);
+      ++tally_.backend_calls;
     }
   }
 
   const MethodScalars& seen() const { return work_.host_scalars(0); }
   index_t iterations() const { return iterations_; }
-  /// How the last run was done.
-  RunForm used() const { return used_; }
+  /// The form, and of runs how the last one was done.
+  SolveForm used() const { return used_; }
 
  private:
   const Queue& queue() const { return system_.ctx->queue(); }
   MethodScalars& scalars() const { return work_.host_scalars(0); }
-  const MethodPasses<V>& passes() const { return system_.passes(form_.method); }
+  const MethodPasses<V>& passes() const { return system_.passes(which_); }
 
   const Vector<V, Space>& vector(int k) const { return k == method_.x ? x_ : work_.vectors[k]; }
   MethodVectors<V> vectors() const {
@@ -159,7 +157,7 @@ class Engine {
   /// Iterations in one backend call.
   void run(index_t iterations, double rr_target, std::vector<double>* rr_history) {
     MethodRun run;
-    run.form = form_.run;
+    run.form = form_;
     run.starts = starts_;
     run.max_iterations = iterations;
     run.rr_target = rr_target;
@@ -173,7 +171,7 @@ class Engine {
                             },
                             this, system_.version};
     system_.with_operand([&](const auto& A) {
-      system_.ctx->template matrices<V>(A).run[static_cast<int>(form_.method)](
+      system_.ctx->template matrices<V>(A).run[static_cast<int>(which_)](
           queue(), A, operand(), vectors(), work_.scalars.data(), &run);
     });
     if (rr_history != nullptr)
@@ -196,11 +194,11 @@ class Engine {
   const System<V, Exec>& system_;
   const Workspace<V, Space>& work_;
   Vector<V, Space> x_;
-  Form form_;
+  Method which_;
   const MethodFacts& method_;
+  SolveForm form_, used_;
   const std::optional<PreconditionerOperand<V>> local_;  ///< empty: enqueued between passes
   Tally& tally_;
-  RunForm used_ = RunForm::automatic;
   void (*behind_)(void*) = nullptr;
   void* behind_context_ = nullptr;
   bool started_ahead_ = false;

@@ -18,8 +18,9 @@ struct FormName {
 };
 constexpr FormName form_names[] = {
     {"automatic", SolveForm::automatic}, {"plain", SolveForm::plain_operations},
-    {"fused", SolveForm::fused_steps},   {"streamed", SolveForm::streamed},
-    {"graph", SolveForm::graph},         {"resident", SolveForm::resident}};
+    {"fused", SolveForm::fused_steps},   {"run", SolveForm::run},
+    {"streamed", SolveForm::streamed},   {"graph", SolveForm::graph},
+    {"resident", SolveForm::resident}};
 
 }  // namespace
 
@@ -43,6 +44,7 @@ const char* to_string(SolveForm form) {
     case SolveForm::automatic: return "automatic";
     case SolveForm::plain_operations: return "plain operations";
     case SolveForm::fused_steps: return "fused steps";
+    case SolveForm::run: return "run";
     case SolveForm::streamed: return "streamed";
     case SolveForm::graph: return "graph";
     case SolveForm::resident: return "resident";

@@ -37,6 +37,10 @@ class LocalPreconditioner final : public PreconditionerBase<V, Exec> {
                              const Matrix<V, Space>&) override {
     return set_up_preconditioner(A, kind_, block_size_, data_);
   }
+  /// The same where there is no CSR matrix.
+  PreconditionerSetup set_up_from(const Matrix<V, Space>& layout) {
+    return set_up_preconditioner(layout, kind_, block_size_, data_);
+  }
   std::optional<PreconditionerOperand<V>> local() const override { return data_.operand(); }
 
  private:

@@ -45,20 +45,23 @@ struct Solver<V, Exec>::State {
     system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layout_block_size};
   }
 
-  void set_up_preconditioners(const CsrMatrix<V, Space>& A) {
-    renew_preconditioners(A, &PreconditionerBase<V, Exec>::set_up);
+  void set_up_preconditioners() { renew_preconditioners(&PreconditionerBase<V, Exec>::set_up); }
+  void update_preconditioners() {
+    renew_preconditioners(&PreconditionerBase<V, Exec>::update_values);
   }
-  void update_preconditioners(const CsrMatrix<V, Space>& A) {
-    renew_preconditioners(A, &PreconditionerBase<V, Exec>::update_values);
-  }
+
+  bool has_source() const { return source.row_offsets.extent(0) != 0; }
+  /// The matrix of the iterations in CSR, made of the layout where that is all there is.
+  CsrMatrix<V, Space> in_csr() const { return has_source() ? source : to_csr(system.matrix); }
 
   /// The built-in one and the caller's, by either function of theirs.
   template <class Renew>
-  void renew_preconditioners(const CsrMatrix<V, Space>& A, Renew renew) {
-    setup = (system.built_in.*renew)(*ctx, A, system.matrix);
+  void renew_preconditioners(Renew renew) {
+    setup = has_source() ? (system.built_in.*renew)(*ctx, source, system.matrix)
+                         : system.built_in.set_up_from(system.matrix);
     if (!system.given) return;
-    given_setup = ((*system.given).*renew)(*ctx, A, system.matrix);
-    check(given_setup, A.rows);
+    given_setup = ((*system.given).*renew)(*ctx, in_csr(), system.matrix);
+    check(given_setup, rows(system.matrix));
     system.version = detail::next_preconditioner_version();
   }
 
@@ -80,10 +83,14 @@ struct Solver<V, Exec>::State {
     return as_prepared.format.name == "csr" && as_prepared.storage == StoragePrecision::as_vectors;
   }
 
-  /// The matrix given, marked as checked where the caller vouches for it.
-  Matrix<V, Space> vouched_for(Matrix<V, Space> A) const {
-    if (auto* bcsr = std::get_if<BcsrMatrix<V, Space>>(&A); bcsr != nullptr && options.trusted)
-      bcsr->checked = Checked::ascending;
+  /// The layout given, valid: checked, or marked as what the caller vouches for.
+  Matrix<V, Space> checked(Matrix<V, Space> A) const {
+    if (auto* bcsr = std::get_if<BcsrMatrix<V, Space>>(&A)) {
+      if (options.trusted) bcsr->checked = Checked::ascending;
+      bcsr->checked = detail::require_valid(*bcsr);
+    } else {
+      std::visit([](const auto& layout) { layout.validate(); }, A);
+    }
     return A;
   }
 
@@ -209,7 +216,7 @@ struct Solver<V, Exec>::State {
     build_layout(A);
     source = A;
     choose_preconditioner();
-    set_up_preconditioners(A);
+    set_up_preconditioners();
     finish_prepare(A.rows);
   }
 
@@ -253,7 +260,7 @@ struct Solver<V, Exec>::State {
       return;
     }
     source = A;
-    update_preconditioners(A);
+    update_preconditioners();
   }
 };
 
@@ -310,19 +317,19 @@ void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& given) {
 template <class V, class Exec>
 void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
   State& s = *state_;
-  const Matrix<V, Space> A = s.vouched_for(given);
-  require(rows(A) == cols(A), "Solver: the matrix must be square");
+  require(rows(given) == cols(given), "Solver: the matrix must be square");
   require(s.options.format.name == "auto" && s.options.reordering == Reordering::none &&
               s.options.storage == StoragePrecision::as_vectors,
           "Solver: a matrix in a layout of its own is used as it is; leave format, reordering and "
           "storage alone or pass CSR");
   s.prepare([&] {
+    const Matrix<V, Space> A = s.checked(given);
     s.layout_block_size = block_size(A);
     const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
     s.format = FormatSpec{name, s.layout_block_size}.text();
     s.system.matrix = s.copies ? detail::cloned(A) : A;
     s.choose_preconditioner();
-    s.set_up_preconditioners(to_csr(s.system.matrix));
+    s.set_up_preconditioners();
     s.finish_prepare(rows(A));
   });
 }
@@ -364,21 +371,20 @@ void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& given) {
 template <class V, class Exec>
 void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
   State& s = *state_;
-  const Matrix<V, Space> A = s.vouched_for(given);
   require(s.prepared && !s.system.matrix_free && s.pattern.row_offsets.extent(0) == 0,
           "Solver: update_values with a layout needs a prepare with a layout");
-  require(A.index() == s.system.matrix.index() && rows(A) == s.system.rows &&
-              cols(A) == s.system.rows && stored(A) == stored(s.system.matrix) &&
-              block_size(A) == s.layout_block_size,
+  require(given.index() == s.system.matrix.index() && rows(given) == s.system.rows &&
+              cols(given) == s.system.rows && stored(given) == stored(s.system.matrix) &&
+              block_size(given) == s.layout_block_size,
           "Solver: update_values needs the layout and pattern of prepare");
   const InstanceScope scope(s.exec());
   const detail::Settled settled;
+  const Matrix<V, Space> A = s.checked(given);
   const Matrix<V, Space> kept = s.copies ? detail::cloned(A) : A;
-  const CsrMatrix<V, Space> csr = to_csr(kept);
   s.change([&] {
     s.system.matrix = kept;
     s.system.plan_products();
-    s.set_up_preconditioners(csr);  // fill is dropped: with other values the pattern may be another
+    s.set_up_preconditioners();  // fill is dropped: with other values the pattern may be another
   });
 }
 
@@ -402,10 +408,8 @@ void Solver<V, Exec>::use_preconditioner(
                            memory_of<Space>);
     const InstanceScope scope(s.exec());
     const detail::Settled settled;
-    const bool from_csr = s.source.row_offsets.extent(0) != 0;
     const auto set_up = [&] {
-      setup = preconditioner->set_up(*s.ctx, from_csr ? s.source : to_csr(s.system.matrix),
-                                     s.system.matrix);
+      setup = preconditioner->set_up(*s.ctx, s.in_csr(), s.system.matrix);
     };
     // The one that is in use may be left in pieces: then the solver is not prepared any more.
     if (preconditioner == s.system.given)

@@ -3,7 +3,7 @@
 #include "conformance/method_state.hpp"
 
 #include <cnc/error.hpp>
-#include <cnc/preconditioner.hpp>
+#include <cnc/solver.hpp>
 
 namespace cnc::testing {
 namespace {
@@ -11,15 +11,10 @@ namespace {
 constexpr index_t most_iterations = 12;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-const char* name_of(RunForm form) {
-  const char* const names[] = {"automatic", "streamed", "graph", "resident"};
-  return names[static_cast<int>(form)];
-}
-
 /// Backends that plan their runs have every form, the others one.
-std::vector<RunForm> forms(bool planned) {
-  if (!planned) return {RunForm::automatic};
-  return {RunForm::automatic, RunForm::streamed, RunForm::graph, RunForm::resident};
+std::vector<SolveForm> forms(bool planned) {
+  if (!planned) return {SolveForm::run};
+  return {SolveForm::run, SolveForm::streamed, SolveForm::graph, SolveForm::resident};
 }
 
 /// When a run ends.
@@ -63,9 +58,9 @@ class RunCheck {
             if (!findings_.offered(ops.run[static_cast<int>(method_)],
                                    "run of " + name() + " with " + layout.format))
               return;
-            for (const RunForm form : forms(ops.run_plan != nullptr)) {
+            for (const SolveForm form : forms(ops.run_plan != nullptr)) {
               // One of the others that an emulated device takes by itself.
-              if (is_emulated(backend_) && form == RunForm::automatic) continue;
+              if (is_emulated(backend_) && form == SolveForm::run) continue;
               try {
                 form_ = form;
                 check_limits(A);
@@ -75,8 +70,8 @@ class RunCheck {
                 if (late_layout != nullptr)
                   check_late_breakdown(indefinite, std::get<SparseMatrix>(late_layout->A));
               } catch (const UnsupportedOperation&) {
-                findings_.not_offered(std::string(name_of(form)) + " run of " + name() + " with " +
-                                      layout.format);
+                findings_.not_offered(std::string(to_string(form)) + " run of " + name() +
+                                      " with " + layout.format);
               }
             }
           },
@@ -111,7 +106,7 @@ class RunCheck {
             "memory");
     compare(unless(same_scalars(run.scalars, state.scalars), "differ from those in memory"),
             "scalars of the run");
-    compare(unless(form_ == RunForm::automatic || run.used == form_, "took another"), "form");
+    compare(unless(form_ == SolveForm::run || run.used == form_, "took another"), "form");
     return run;
   }
 
@@ -266,7 +261,7 @@ class RunCheck {
   void compare(const std::string& text, const std::string& what) {
     findings_.compare(text, [&] {
       return "run of " + name() + ", " + std::string(Precision<M, V>::name()) + " " + layout_ +
-             ", " + name_of(form_) + ", " + std::to_string(A_.rows) + " rows, preconditioner " +
+             ", " + to_string(form_) + ", " + std::to_string(A_.rows) + " rows, preconditioner " +
              std::to_string(static_cast<int>(P_.kind)) + " block size " +
              std::to_string(P_.block_size) + ", " + what;
     });
@@ -279,7 +274,7 @@ class RunCheck {
   Preconditioner<V> P_;
   std::vector<MethodState<V>> states_;
   std::string layout_;
-  RunForm form_ = RunForm::automatic;
+  SolveForm form_ = SolveForm::run;
   std::unique_ptr<RunPlan> plan_;
 };
 

@@ -12,11 +12,11 @@ using namespace cnc::testing;
 
 namespace {
 
-/// Strings of a report that do not fit into std::string itself, as "plain operations" does not.
+/// Strings of a report that do not fit into std::string itself.
 long strings_on_the_heap(const SolveReport& report) {
   const std::size_t inside = std::string().capacity();
   long count = 0;
-  for (const auto* text : {&report.backend, &report.format, &report.form, &report.detail})
+  for (const auto* text : {&report.backend, &report.format, &report.preconditioner, &report.detail})
     count += text->size() > inside ? 1 : 0;
   return count;
 }

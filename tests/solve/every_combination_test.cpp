@@ -43,13 +43,12 @@ PreconditionerFunction<V, Space> diagonal_scaling(const CsrMatrix<V>& A) {
 /// The best form there is: not every backend fuses steps or runs many iterations.
 bool form_fits(const SolveReport& report, const Backend& backend, Method method, bool custom) {
   if (!has_passes(backend, method) && (custom || backend.baseline))
-    return report.form == "plain operations";
-  if (custom) return report.form == "fused steps";
-  if (backend.variant && report.form == "plain operations") return true;  // products only
-  const bool on_device =
-      report.form == "streamed" || report.form == "graph" || report.form == "resident";
+    return report.form == SolveForm::plain_operations;
+  if (custom) return report.form == SolveForm::fused_steps;
+  if (backend.variant && report.form == SolveForm::plain_operations) return true;  // products only
+  const bool on_device = is_run(report.form) && report.form != SolveForm::run;
   if (on_device) return matrix_ops<BcsrOperand<double>, double>(backend).run_plan != nullptr;
-  return report.form == "run" || report.form == "fused steps";
+  return report.form == SolveForm::run || report.form == SolveForm::fused_steps;
 }
 
 /// What is wrong with the receipt of a solve that should have converged; empty when nothing is.
@@ -118,7 +117,7 @@ void solve_all(const Backend& backend, const KnownProblem<V>& P,
         findings.compare(fault(report, options, P, found), [&] { return name; });
         findings.compare(unless(report.backend == backend.name, "backend"), [&] { return name; });
         findings.compare(unless(form_fits(report, backend, method, preconditioning.custom), "form"),
-                         [&] { return name + " " + report.form; });
+                         [&] { return name + " " + cnc::to_string(report.form); });
       }
 }
 

@@ -1,7 +1,7 @@
 // The forms in which a solver can run its iterations: every one that a backend offers gives the same
 // solution through the public door, says what it did, and says it again with the same bits.
 
-#include "solve/backends.hpp"
+#include "solve/solver_test.hpp"
 #include "support/solve_problem.hpp"
 
 #include <cnc/error.hpp>
@@ -24,8 +24,8 @@ Solved<V> solve(Solver<V, Exec>& solver, const KnownProblem<V>& P) {
   return {report, copy_to<HostSpace>(x)};
 }
 
-bool asked_and_done(SolveForm asked, const std::string& done) {
-  return asked == SolveForm::automatic || done == cnc::to_string(asked);
+bool asked_and_done(SolveForm asked, SolveForm done) {
+  return asked == SolveForm::automatic || done == asked;
 }
 
 template <class V, class Exec>
@@ -146,6 +146,20 @@ void limits(const Backend& backend, Findings& findings) {
 CNC_CONFORMANCE_TEST("limits of a solve in every form", limits);
 
 }  // namespace
+
+CNC_SOLVER_TEST("the form run is what automatic takes where the backend has runs") {
+  const auto P = known_problem<double>("poisson2d:9x8");
+  SolveOptions options = options_for(Method::pcg, {"csr", 1}, PreconditionerKind::jacobi);
+  const auto form = [&] {
+    return solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows())).form;
+  };
+  const SolveForm best = form();
+  options.form = SolveForm::run;
+  if (is_run(best))
+    CHECK(form() == best);
+  else
+    CHECK_THROWS_AS(form(), UnsupportedOperation);
+}
 
 TEST_CASE("a form that the backend lacks is refused with the form's name") {
   const auto P = known_problem<double>("poisson2d:5x4");

@@ -181,7 +181,7 @@ CNC_SOLVER_TEST_WHERE(
       solver.prepare(P.A);
       solver.Solver<double, Exec>::set_preconditioner(scale, EnqueuesOnly::yes);
       const SolveReport promised = solver.solve(P.b, zeros<double>(P.rows()));
-      CHECK(promised.form == (form == SolveForm::streamed ? "streamed" : "graph"));
+      CHECK(promised.form == (form == SolveForm::streamed ? form : SolveForm::graph));
       CHECK(promised.preconditioner == "function");
       CHECK(promised.iterations > 15);
       // Groups of four iterations, and a few waits at both ends of a recurrence.
@@ -192,7 +192,7 @@ CNC_SOLVER_TEST_WHERE(
       solver.set_options(options);
       solver.Solver<double, Exec>::set_preconditioner(scale);
       const SolveReport waiting = solver.solve(P.b, zeros<double>(P.rows()));
-      CHECK(waiting.form == "fused steps");
+      CHECK(waiting.form == SolveForm::fused_steps);
       CHECK(waiting.host_synchronisations > waiting.iterations);
     }
 }

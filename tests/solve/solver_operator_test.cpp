@@ -40,8 +40,8 @@ CNC_SOLVER_TEST_WHERE(solves_on_request, "matrix-free equals the matrix") {
     const SolveReport by_operator = solver.solve(P.b, y);
     CHECK(by_matrix.converged());
     CHECK(by_operator.converged());
-    CHECK(by_operator.form ==
-          (has_passes(ctx.backend(), method) ? "fused steps" : "plain operations"));
+    CHECK(by_operator.form == (has_passes(ctx.backend(), method) ? SolveForm::fused_steps
+                                                                 : SolveForm::plain_operations));
     CHECK(by_operator.format == "matrix-free");
     CHECK(by_operator.bytes > 0);
     // Where residuals leap, rounding decides how many it takes.

@@ -48,7 +48,7 @@ struct Stopped {
   Vector<V> x;
   std::vector<double> rr_history;
   index_t iterations = 0;
-  std::string form;  ///< where a solver ran
+  SolveForm form = SolveForm::automatic;  ///< where a solver ran
 };
 
 template <class M, class V, class Exec>
@@ -80,7 +80,7 @@ Stopped<V> run_stopped(const detail::System<V, Exec>& system, const Vector<V>& b
   const auto x = zeroed<V, Space>("x", b.extent(0));
   Kokkos::deep_copy(work.r, b);
   detail::Tally tally;
-  detail::Engine<V, Exec> engine(system, work, x, choose_form(system, method, form), tally);
+  detail::Engine<V, Exec> engine(system, work, x, method, choose_form(system, method, form), tally);
   engine.start(nrm2(*system.ctx, work.r));
   for (const index_t batch : batches) {
     engine.iterate(batch, 0, &result.rr_history);
@@ -176,7 +176,7 @@ CNC_CONFORMANCE_TEST("methods stopped at each iteration equal reference", stop_a
 /// x after k iterations through the public door, and what the report says about them.
 template <class V, class Exec, class Prepare>
 Stopped<V> solve_stopped(Context<Exec>& ctx, SolveOptions options, index_t k, const Vector<V>& b,
-                         const std::string& form, const Prepare& prepare) {
+                         SolveForm form, const Prepare& prepare) {
   options.rtol = 0;
   options.max_iterations = k;
   auto solver = solver_on<V>(ctx, options);
@@ -185,7 +185,7 @@ Stopped<V> solve_stopped(Context<Exec>& ctx, SolveOptions options, index_t k, co
   result.x = zeros<V>(static_cast<index_t>(b.extent(0)));
   const SolveReport report = solver.solve(b, result.x);
   REQUIRE(report.status == SolveStatus::max_iterations);
-  if (!form.empty()) REQUIRE(report.form == form);
+  if (form != SolveForm::automatic) REQUIRE(report.form == form);
   result.form = report.form;
   result.iterations = report.iterations;
   result.rr_history.assign(report.history.begin() + 1, report.history.end());
@@ -207,7 +207,8 @@ CNC_SOLVER_TEST("the solver stopped at each iteration has the reference's iterat
       system_on<double>(oracle, P.A, FormatSpec{"csr", 1}, PreconditionerKind::none, 1);
   // Without a matrix or with a preconditioner of the caller's, phases are executed one by one where there are some.
   for (const Method method : every_method) {
-    const char* const form = has_passes(ctx.backend(), method) ? "fused steps" : "plain operations";
+    const SolveForm form =
+        has_passes(ctx.backend(), method) ? SolveForm::fused_steps : SolveForm::plain_operations;
     for (index_t k = 1; k <= last_stop; ++k) {
       if (!takes_parts_of_others(ctx.backend(), method)) break;
       INFO(to_string(method) << " stopped at " << k);
@@ -223,9 +224,10 @@ CNC_SOLVER_TEST("the solver stopped at each iteration has the reference's iterat
       });
       CHECK(parting(custom, expected, tolerance) == "");
       // An empty function brings the built-in one back, and with it the best form that there is.
-      const auto best = solve_stopped<double>(
-          ctx, options, k, P.b, "", [&](auto& solver) { solver.prepare(Matrix<double>(P.A)); });
-      CHECK((best.form != "plain operations" || ctx.backend().variant));
+      const auto best =
+          solve_stopped<double>(ctx, options, k, P.b, SolveForm::automatic,
+                                [&](auto& solver) { solver.prepare(Matrix<double>(P.A)); });
+      CHECK((best.form != SolveForm::plain_operations || ctx.backend().variant));
       const auto built_in =
           solve_stopped<double>(ctx, options, k, P.b, best.form, [&](auto& solver) {
             solver.set_preconditioner(identity);
@@ -242,21 +244,22 @@ CNC_SOLVER_TEST("the solver stopped at each iteration has the reference's iterat
 
 namespace {
 
-/// The name of the form in which a preconditioner between passes is used when this one is asked for; empty: refused.
-std::string enqueued_form(const Backend& backend, Method method, SolveForm asked) {
+/// The form in which a preconditioner between passes is used when this one is asked for; automatic: refused.
+SolveForm enqueued_form(const Backend& backend, Method method, SolveForm asked) {
   const bool runs = matrix_ops<BcsrOperand<double>, double>(backend).run_plan != nullptr;
   switch (asked) {
     case SolveForm::automatic:
-      if (runs) return "graph";
-      return has_passes(backend, method) ? "fused steps" : "plain operations";
+      if (runs) return SolveForm::graph;
+      return has_passes(backend, method) ? SolveForm::fused_steps : SolveForm::plain_operations;
     case SolveForm::plain_operations:
-      return detail::has_plain_form(method) ? "plain operations" : "";
-    case SolveForm::fused_steps: return has_passes(backend, method) ? "fused steps" : "";
+      return detail::has_plain_form(method) ? asked : SolveForm::automatic;
+    case SolveForm::fused_steps: return has_passes(backend, method) ? asked : SolveForm::automatic;
+    case SolveForm::run: return runs ? SolveForm::graph : SolveForm::automatic;
     case SolveForm::streamed:
-    case SolveForm::graph: return runs ? cnc::to_string(asked) : "";
+    case SolveForm::graph: return runs ? asked : SolveForm::automatic;
     case SolveForm::resident: break;
   }
-  return "";
+  return SolveForm::automatic;
 }
 
 /// In each form that takes it, `precondition(solver)` gives the iterates expected.
@@ -264,11 +267,11 @@ template <class Exec, class Expected, class Precondition>
 void stop_enqueued(Context<Exec>& ctx, const KnownProblem<double>& P, Method method,
                    const Expected& expected, const Precondition& precondition) {
   for (const SolveForm asked : every_form) {
-    const std::string form = enqueued_form(ctx.backend(), method, asked);
+    const SolveForm form = enqueued_form(ctx.backend(), method, asked);
     INFO(to_string(method) << " as " << cnc::to_string(asked));
     SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::none);
     options.form = asked;
-    if (form.empty()) {
+    if (form == SolveForm::automatic) {
       auto solver = solver_on<double>(ctx, options);
       solver.prepare(P.A);
       precondition(solver);
@@ -321,10 +324,11 @@ CNC_SOLVER_TEST("an object that is not local has the iterates of the reference i
   for (const Method method : cg_methods) {
     const auto expected = [&](index_t k) {
       const SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::none);
-      return solve_stopped<double>(oracle, options, k, P.b, "plain operations", [&](auto& solver) {
-        solver.set_preconditioner(std::make_shared<Neumann<double, HostExec>>());
-        solver.prepare(P.A);
-      });
+      return solve_stopped<double>(
+          oracle, options, k, P.b, SolveForm::plain_operations, [&](auto& solver) {
+            solver.set_preconditioner(std::make_shared<Neumann<double, HostExec>>());
+            solver.prepare(P.A);
+          });
     };
     stop_enqueued(ctx, P, method, expected, [&](auto& solver) {
       solver.set_preconditioner(std::make_shared<Neumann<double, Exec>>());

@@ -346,6 +346,35 @@ TEMPLATE_TEST_CASE("Kokkos' loops name the faults that validate names on the hos
   }
 }
 
+/// Every layout gives the blocks that CSR gives, to the last bit.
+template <class By, class T>
+void check_layouts(const CsrMatrix<T>& A) {
+  using Space = typename By::Space;
+  const CsrMatrix<T, Space> given = copy_to<Space>(A);
+  for (const char* text : {"csr", "bcsr:2", "bcsr:3", "bsell:1", "bsell:4", "dia"}) {
+    Matrix<T, Space> layout;
+    try {
+      layout = build_format(given, parse_format(text));
+    } catch (const InvalidArgument&) {
+      continue;  // too many diagonals
+    }
+    INFO(text);
+    for (const auto& [kind, b] :
+         {std::pair{PreconditionerKind::none, 1}, std::pair{PreconditionerKind::jacobi, 1},
+          std::pair{PreconditionerKind::block_jacobi, 3},
+          std::pair{PreconditionerKind::block_jacobi, 16}}) {
+      Preconditioner<T, Space> expected, found;
+      const PreconditionerSetup from_csr = By::set_up_preconditioner(given, kind, b, expected);
+      const PreconditionerSetup from_layout = By::set_up_preconditioner(layout, kind, b, found);
+      CHECK(from_layout.row == from_csr.row);
+      CHECK(from_layout.singular_block == from_csr.singular_block);
+      CHECK(found.kind == expected.kind);
+      CHECK(found.block_size == expected.block_size);
+      CHECK(same_view(copy_to<HostSpace>(expected.inverse), found.inverse));
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("Kokkos' loops invert the diagonal blocks that the host's do", "", EXECUTIONS) {
   using By = TestType;
   using T = typename By::T;
@@ -379,10 +408,12 @@ TEMPLATE_TEST_CASE("Kokkos' loops invert the diagonal blocks that the host's do"
     check(convert_values<float>(A), PreconditionerKind::jacobi, 1);
     check(convert_values<double>(A), PreconditionerKind::block_jacobi, 3);
     for (const int b : {1, 2, 4, 5, 8, 13, 16}) check(A, PreconditionerKind::block_jacobi, b);
+    check_layouts<By>(A);
     if (A.values.extent(0) < 20) continue;
     const auto spoiled = deep_copy_of(A);
     spoiled.values(spoiled.values.extent(0) / 2) = static_cast<T>(infinity);
     check(spoiled, PreconditionerKind::jacobi, 1);
+    check_layouts<By>(spoiled);
     check(spoiled, PreconditionerKind::block_jacobi, 3);
   }
 }

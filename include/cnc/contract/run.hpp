@@ -7,13 +7,20 @@
 
 namespace cnc {
 
-/// How a device backend does a run of many iterations. Host backends have one way and ignore it.
-enum class RunForm {
-  automatic,  ///< whatever is fastest for this size and matrix
-  streamed,   ///< kernels enqueued one after the other, scalars and the stop test on the device
-  graph,      ///< the same kernels, replayed as a graph of many iterations
-  resident,  ///< one persistent launch, vectors on chip, a barrier across the grid for each reduction
+/// How iterations are carried out: from the plainest to the most fused. What the backend lacks is refused
+/// with UnsupportedOperation, never replaced by something else.
+enum class SolveForm {
+  automatic,         ///< the fastest that backend, matrix and preconditioner offer
+  plain_operations,  ///< SpMV, dot, axpy ...: one vector operation at a time
+  fused_steps,       ///< the method's fused phases one by one; the host looks after every iteration
+  run,  ///< many iterations in one call of the backend: on the host the one way, on a device the fastest of these
+  streamed,  ///< device: kernels enqueued one after the other, scalars and the stop test on the device
+  graph,     ///< device: the same kernels, replayed as a graph of many iterations
+  resident,  ///< device: one persistent launch, vectors on chip, a barrier across the grid for each reduction
 };
+
+/// Whether many iterations are one call of the backend.
+constexpr bool is_run(SolveForm form) { return form >= SolveForm::run; }
 
 /// What a backend sets up once for the runs of one solver, so that a run allocates nothing: captured
 /// graphs, barrier slots, pinned memory. Opaque; a plan made for other operands adapts by itself.
@@ -35,10 +42,10 @@ struct EnqueuedPreconditioner {
 
 /// Limits, log and outcome of a run of many iterations inside one backend call.
 struct MethodRun {
-  RunForm form = RunForm::automatic;  ///< the form asked for
-  bool starts = false;                ///< first begins a recurrence from r
-  index_t max_iterations = 0;         ///< iterations to do at most
-  double rr_target = 0;               ///< stop once r . r <= rr_target
+  SolveForm form = SolveForm::run;  ///< the form asked for, of those that are runs
+  bool starts = false;              ///< first begins a recurrence from r
+  index_t max_iterations = 0;       ///< iterations to do at most
+  double rr_target = 0;             ///< stop once r . r <= rr_target
   /// [max_iterations] r . r after each iteration, in memory that host and backend both reach; may be null
   double* history = nullptr;
   RunPlan* plan = nullptr;  ///< what `run_plan` of the table returned; null where it has none
@@ -48,11 +55,11 @@ struct MethodRun {
   /// Backends with `run_plan`, except for the resident form.
   EnqueuedPreconditioner preconditioner;
 
-  index_t iterations = 0;             ///< out: iterations done
-  MethodScalars scalars;              ///< out: the scalars after the last one, on the host
-  RunForm used = RunForm::automatic;  ///< out: the form taken (automatic: the host's only one)
-  offset_t launches = 1;              ///< out: kernels launched, those inside a graph included
-  offset_t synchronisations = 0;      ///< out: times the host waited
+  index_t iterations = 0;           ///< out: iterations done
+  MethodScalars scalars;            ///< out: the scalars after the last one, on the host
+  SolveForm used = SolveForm::run;  ///< out: the form taken
+  offset_t launches = 1;            ///< out: kernels launched, those inside a graph included
+  offset_t synchronisations = 0;    ///< out: times the host waited
 };
 
 }  // namespace cnc

@@ -47,10 +47,10 @@ TEST_CASE("a device without cooperative launches, or one that refuses them, runs
       CHECK(report.converged());
       CHECK(relative_difference(x, P.solution) < 1e-6);
       if (residents == machine::Residents::granted) {
-        CHECK(report.form == "resident");
+        CHECK(report.form == SolveForm::resident);
         continue;
       }
-      CHECK(report.form == "graph");
+      CHECK(report.form == SolveForm::graph);
       options.form = SolveForm::resident;  // by name there is no other
       Solver<double> resident(ctx, options);
       resident.prepare(P.A);
@@ -108,7 +108,7 @@ TEST_CASE("a preconditioner that only enqueues is recorded once, and again when 
         const int calls = neumann->applied;
         const SolveReport report = solver.solve(P.b, x);
         CHECK(report.converged());
-        CHECK(report.form == "graph");
+        CHECK(report.form == SolveForm::graph);
         for (std::size_t i = 0; i < x.extent(0); ++i) x(i) *= factor;
         CHECK(relative_difference(x, P.solution) < 1e-6);
         CHECK(machine::recorded_graphs() - graphs == new_graphs);
@@ -144,7 +144,7 @@ TEST_CASE("what cannot be recorded is streamed, unless a graph is asked for") {
       Kokkos::deep_copy(x, 0.0);
       const SolveReport report = solver.solve(P.b, x);
       CHECK(report.converged());
-      CHECK(report.form == "streamed");
+      CHECK(report.form == SolveForm::streamed);
       CHECK(relative_difference(x, P.solution) < 1e-6);
     }
     options.form = SolveForm::graph;
