@@ -8,6 +8,7 @@
 #include <reference/cg_pipelined.hpp>
 #include <reference/cg_single_reduction.hpp>
 #include <reference/dia_spmv.hpp>
+#include <reference/minres.hpp>
 #include <reference/precondition.hpp>
 #include <reference/spmv_dot.hpp>
 
@@ -40,6 +41,7 @@ constexpr MatrixOps<Operand, V> format_table() {
   run(Method::pcg_single_reduction) = reference::cg_single_reduction<Operand, V>;
   run(Method::bicgstab) = reference::bicgstab<Operand, V>;
   run(Method::pcg_pipelined) = reference::cg_pipelined<Operand, V>;
+  run(Method::minres) = reference::minres<Operand, V>;
   return table;
 }
 

@@ -14,6 +14,8 @@ template <class V, class Space = HostSpace>
 struct Preconditioner {
   PreconditionerKind kind = PreconditionerKind::none;  ///< which of them
   int block_size = 1;
+  /// jacobi: whether to set up 1 / |a_ii|, and one where a_ii is zero, which is positive definite for any symmetric A
+  bool positive = false;
   Vector<V, Space> inverse;  ///< jacobi: [rows]; block_jacobi: [ceil(rows/b) b^2], row-major
 
   /// What kernels see.

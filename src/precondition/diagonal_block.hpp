@@ -72,10 +72,12 @@ struct CopiedBlocks {
   }
 };
 
-/// inverse := 1 / a(row, row), one when V cannot hold or use that.
+/// inverse := 1 / a(row, row), one when V cannot hold or use that; positive: of its magnitude, and a zero is no fault.
 template <class V, class Blocks>
-KOKKOS_INLINE_FUNCTION BlockFault invert_entry(const Blocks& blocks, index_t row, V& inverse) {
-  const double diagonal = blocks.entry(row);
+KOKKOS_INLINE_FUNCTION BlockFault invert_entry(const Blocks& blocks, bool positive, index_t row,
+                                               V& inverse) {
+  double diagonal = blocks.entry(row);
+  if (positive) diagonal = diagonal == 0 ? 1 : std::abs(diagonal);
   const bool regular = std::isfinite(diagonal) && diagonal != 0;
   inverse = regular ? static_cast<V>(1 / diagonal) : V(1);
   if (regular && std::isfinite(inverse) && inverse != 0) return {};

@@ -17,9 +17,10 @@ KOKKOS_INLINE_FUNCTION void report(const BlockFault& fault, Least& first) {
 template <class V, class Blocks>
 struct InvertEntry {
   Blocks blocks;
+  bool positive;
   V* inverse;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, Least& fault) const {
-    report(invert_entry(blocks, static_cast<index_t>(i), inverse[i]), fault);
+    report(invert_entry(blocks, positive, static_cast<index_t>(i), inverse[i]), fault);
   }
 };
 
@@ -44,7 +45,7 @@ PreconditionerSetup invert_blocks(const Blocks& blocks, index_t count,
   const auto run = [&](const auto& invert) {
     return sum_over<Least>(instance<Exec>(), count, invert);
   };
-  const Least fault = b == 1   ? run(InvertEntry<V, Blocks>{blocks, inverse})
+  const Least fault = b == 1   ? run(InvertEntry<V, Blocks>{blocks, M.positive, inverse})
                       : b <= 4 ? run(InvertBlock<4, V, Blocks>{blocks, b, inverse})
                       : b <= 8 ? run(InvertBlock<8, V, Blocks>{blocks, b, inverse})
                                : run(InvertBlock<max_block_size, V, Blocks>{blocks, b, inverse});

@@ -44,13 +44,13 @@ class Diagnosis {
       asymmetry_ = found_in_csr(Asymmetry{}, [](const auto& A) { return find_asymmetry(A); });
     return asymmetry_->relative > std::sqrt(double(std::numeric_limits<V>::epsilon()));
   }
-  /// "the matrix is not symmetric, as CG needs it and BiCGSTAB does not: a(3, 5) = 1, a(5, 3) = -1 (counted from 0)"
+  /// "the matrix is not symmetric, as this method needs it and bicgstab does not: a(3, 5) = 1, a(5, 3) = -1 (counted from 0)"
   std::string asymmetry_text() const {
     const std::string i = row_text(asymmetry_->row), j = row_text(asymmetry_->column);
     char values[2][32];
     std::snprintf(values[0], sizeof values[0], "%.10g", asymmetry_->value);
     std::snprintf(values[1], sizeof values[1], "%.10g", asymmetry_->mirror);
-    return "the matrix is not symmetric, as CG needs it and BiCGSTAB does not: a(" + i + ", " + j +
+    return "the matrix is not symmetric, as this method needs it and bicgstab does not: a(" + i + ", " + j +
            ") = " + values[0] + ", a(" + j + ", " + i + ") = " + values[1] + " (counted from 0)";
   }
 

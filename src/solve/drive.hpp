@@ -354,9 +354,12 @@ class Drive {
   std::string indefinite_text(bool preconditioner) {
     if (preconditioner && system_.given)
       return "r.z < 0: the preconditioner given is not positive definite";
+    if (method_facts(options_.method).indefinite)
+      return "r.z < 0: the preconditioner is not positive definite, as jacobi is here";
     const std::string row = diagnosis_.negative_diagonal_text();
     return std::string(preconditioner ? "r.z < 0" : "p.Ap < 0") +
-           ": the matrix is not positive definite" + (row.empty() ? "" : ": " + row);
+           ": the matrix is not positive definite, as CG needs it and minres does not" +
+           (row.empty() ? "" : ": " + row);
   }
 
   const System<V, Exec>& system_;

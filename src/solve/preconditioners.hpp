@@ -22,8 +22,11 @@ class LocalPreconditioner final : public PreconditionerBase<V, Exec> {
   using typename PreconditionerBase<V, Exec>::Space;
 
   LocalPreconditioner() = default;
-  LocalPreconditioner(PreconditionerKind kind, int block_size)
-      : kind_(kind), block_size_(block_size) {}
+  /// positive: as in Preconditioner.
+  LocalPreconditioner(PreconditionerKind kind, int block_size, bool positive)
+      : kind_(kind), block_size_(block_size) {
+    data_.positive = positive;
+  }
 
   std::string name() const override {
     if (kind_ == PreconditionerKind::none) return "none";

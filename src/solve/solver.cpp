@@ -42,7 +42,8 @@ struct Solver<V, Exec>::State {
 
   void choose_preconditioner() {
     const int asked = as_prepared.preconditioner_block_size;
-    system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layout_block_size};
+    system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layout_block_size,
+                       method_facts(as_prepared.method).indefinite};
   }
 
   void set_up_preconditioners() { renew_preconditioners(&PreconditionerBase<V, Exec>::set_up); }

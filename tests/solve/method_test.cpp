@@ -1,4 +1,5 @@
 #include "solve/solver_test.hpp"
+#include "support/same_matrix.hpp"
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -53,6 +54,51 @@ CNC_SOLVER_TEST("pipelined pcg comes as far as pcg, by new starts") {
   CHECK(std::string(cnc::to_string(last.status)) == "stagnated");
   CHECK(last.restarts > 0);
   CHECK(last.true_residual < 1e-12 * norm2(P.b));
+}
+
+namespace {
+
+/// A with `shift` less on the diagonal, and 0 in every third row of it.
+CsrMatrix<double> indefinite(const CsrMatrix<double>& given, double shift, bool with_zeros) {
+  const auto A = deep_copy_of(given);
+  for (index_t row = 0; row < A.rows; ++row)
+    for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
+      if (A.columns(k) == row) A.values(k) = with_zeros && row % 3 == 0 ? 0 : A.values(k) - shift;
+  return A;
+}
+
+}  // namespace
+
+CNC_SOLVER_TEST("minres solves what is symmetric and not definite") {
+  const auto definite = generate_problem("poisson2d:13x11");
+  for (const bool with_zeros : {false, true}) {
+    // The eigenvalues of the first are between -1.3 and 6.7, on both sides of zero.
+    const auto P = with_known_solution<double>("indefinite", indefinite(definite, 1.3, with_zeros));
+    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
+      INFO(with_zeros << " " << int(kind));
+      const Vector<double> x = zeros<double>(P.rows());
+      const SolveReport report =
+          solve_once(ctx, options_for(Method::minres, {}, kind), P.A, P.b, x);
+      CHECK(report.converged());
+      CHECK(report.iterations <= 2 * P.rows());
+      CHECK(residual_of(P.A, P.b, x).norm <= 1.001e-8 * norm2(P.b));
+      CHECK(relative_difference(x, P.solution) < 1e-5);
+      for (std::size_t k = 1; kind == PreconditionerKind::none && k < report.history.size(); ++k)
+        CHECK(report.history[k] <= report.history[k - 1] * (1 + 1e-9));
+    }
+  }
+}
+
+CNC_SOLVER_TEST("cg says of an indefinite matrix which method takes it") {
+  const auto P = with_known_solution<double>(
+      "indefinite", indefinite(generate_problem("poisson2d:13x11"), 1.3, false));
+  const auto solve = [&](Method method, PreconditionerKind kind) {
+    return solve_once(ctx, options_for(method, {"csr", 1}, kind, 3), P.A, P.b,
+                      zeros<double>(P.rows()));
+  };
+  const SolveReport report = solve(Method::pcg, PreconditionerKind::none);
+  CHECK(report.status == SolveStatus::not_positive_definite);
+  CHECK_THAT(report.detail, Catch::Matchers::ContainsSubstring("minres"));
 }
 
 CNC_SOLVER_TEST("a matrix that is not symmetric is no fault of a method that takes it") {

@@ -376,6 +376,37 @@ TEST_CASE("a reference run of bicgstab gives hand-computed values") {
   CHECK(v.scalars.rr() == 0);
 }
 
+// A = [ 0 1 ]  b = (1, 0), x = 0: u = z = (1, 0), q = (0, 1), zq = 0: next u = (0, 1), the rotation is c = 0, s = 1, so x stays;
+//     [ 1 0 ]  then q = (1, 0), next u = q - (1, 0) = 0, diagonal -1, c = -1, s = 0, w = (0, 1), x = (0, 1).
+constexpr double exchange_values[] = {1, 1};
+constexpr index_t exchange_offsets[] = {0, 1, 2};
+constexpr index_t exchange_columns[] = {1, 0};
+constexpr BcsrOperand<double> exchange = {
+    2, 2, 1, exchange_offsets, exchange_columns, exchange_values};
+
+TEST_CASE("a reference run of minres gives hand-computed values") {
+  using C = Minres<double>;
+  Solve v(Method::minres, {1, 0});
+  CHECK(v.iterate(exchange, true, 1) == 1);
+  CHECK(v.scalars[C::zq] == 0);
+  CHECK(v.scalars[C::c] == 0);
+  CHECK(v.scalars[C::s] == 1);
+  CHECK(v.scalars[C::eta] == -1);
+  CHECK(v[C::u] == Values<double>{0, 1});
+  CHECK(v[C::w] == Values<double>{1, 0});
+  CHECK(v.x() == Values<double>{0, 0});
+  CHECK(v.r() == Values<double>{1, 0});
+  CHECK(v.scalars.rr() == 1);
+
+  CHECK(v.iterate(exchange, false, 1) == 1);
+  CHECK(v[C::u] == Values<double>{0, 0});
+  CHECK(v[C::w] == Values<double>{0, 1});
+  CHECK(v.scalars[C::c] == -1);
+  CHECK(v.scalars[C::s] == 0);
+  CHECK(v.x() == Values<double>{0, 1});
+  CHECK(v.scalars.rr() == 0);
+}
+
 // A = diag(1, 3), b = (3, 3), x = 0 without a preconditioner: rr = 18, q = (3, 9), pq = 36, alpha = 1/2,
 // x = (3/2, 3/2), r = (3/2, -3/2), rr = 9/2; beta = 1/4, p = (9/4, -3/4), pq = 27/4, alpha = 2/3, x = (3, 1), r = 0.
 constexpr index_t diagonal_offsets[] = {0, 1, 2};

@@ -4,6 +4,7 @@
 #include <cnc/contract/methods/cg.hpp>
 #include <cnc/contract/methods/cg_pipelined.hpp>
 #include <cnc/contract/methods/cg_single_reduction.hpp>
+#include <cnc/contract/methods/minres.hpp>
 
 #include <type_traits>
 
@@ -15,6 +16,7 @@ enum class Method {
   pcg_single_reduction,  ///< Chronopoulos & Gear 1989: one reduction point per iteration
   bicgstab,              ///< van der Vorst 1992: for matrices that are not symmetric
   pcg_pipelined,         ///< Ghysels & Vanroose 2014: the reduction is under way during the product
+  minres,                ///< Paige & Saunders 1975: for symmetric matrices, definite or not
 };
 
 namespace methods {
@@ -32,7 +34,7 @@ struct MethodList {
 
 /// The list of methods: the only one.
 template <class V>
-using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>>;
+using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>>;
 
 }  // namespace methods
 
@@ -56,10 +58,12 @@ struct MethodFacts {
   const char* name = "";   ///< as programs and reports write it
   const char* title = "";  ///< for people
   bool symmetric = false;  ///< whether the matrix must be
-  int vectors = 0;         ///< those of its enumeration, x among them
-  int x = 0;               ///< the iterate
-  int r = 0;               ///< its residual
-  int rz = -1;            ///< the scalar r . M^-1 r, which an indefinite M makes negative; -1: none
+  bool indefinite =
+      false;        ///< whether a symmetric one may be indefinite; the preconditioner must not
+  int vectors = 0;  ///< those of its enumeration, x among them
+  int x = 0;        ///< the iterate
+  int r = 0;        ///< its residual
+  int rz = -1;      ///< the scalar r . M^-1 r, which an indefinite M makes negative; -1: none
   bool restarts = false;  ///< whether a new start may cure a breakdown, of rounding or by chance
   int scratch = 0;        ///< a vector that is free between iterations
   int products = 0;       ///< with the matrix, in an iteration
@@ -101,6 +105,7 @@ constexpr MethodFacts facts_of() {
                        .restarts = Method::restarts,
                        .scratch = Method::scratch,
                        .flops_per_row = Method::flops_per_row};
+  if constexpr (requires { Method::indefinite; }) facts.indefinite = Method::indefinite;
   facts.start_phases = Method::Start::size;
   facts.iteration_phases = Method::Iteration::size;
   Method::Start::for_each([&]<class Phase>(int k) { facts.start[k] = facts_of_phase<Phase>(); });
