@@ -12,7 +12,8 @@ namespace cnc {
 
 /// The Krylov methods, in the order of Methods.
 enum class Method {
-  pcg,                   ///< classic preconditioned CG (Hestenes & Stiefel 1952)
+  automatic = -1,        ///< for solvers: one that suits the matrix, and another where it fails
+  pcg = 0,               ///< classic preconditioned CG (Hestenes & Stiefel 1952)
   pcg_single_reduction,  ///< Chronopoulos & Gear 1989: one reduction point per iteration
   bicgstab,              ///< van der Vorst 1992: for matrices that are not symmetric
   pcg_pipelined,         ///< Ghysels & Vanroose 2014: the reduction is under way during the product
