@@ -10,13 +10,13 @@
 
 namespace cnc {
 
-/// Reads the name of a method, "pcg" or "bicgstab"; '_' is as good as '-'.
+/// Reads the name of a method, "auto", "pcg" or "bicgstab"; '_' is as good as '-'.
 /// Errors   InvalidArgument, with the names that are known.
 Method parse_method(std::string_view text);
-/// "pcg, pcg-single-reduction, ..."
+/// "auto, pcg, pcg-single-reduction, ..."
 std::string known_methods();
 
-/// Reads "automatic", "plain", "fused", "streamed", "graph" or "resident", and what to_string writes.
+/// Reads "automatic", "plain", "fused", "run", "streamed", "graph" or "resident", and what to_string writes.
 /// Errors   InvalidArgument, with the names that are known.
 SolveForm parse_solve_form(std::string_view text);
 

@@ -22,6 +22,9 @@ enum class ToleranceReference { rhs, initial_residual };
 /// What prepare does to the order of rows: nothing, or reverse Cuthill-McKee. Results are in the caller's.
 enum class Reordering { none, rcm };
 
+/// "pcg", "minres", ... and "auto".
+const char* method_name(Method method);
+
 /// "automatic", "plain operations", "fused steps", "run", "streamed", "graph", "resident".
 const char* to_string(SolveForm form);
 
@@ -96,7 +99,9 @@ struct CallbackAction {
 
 /// What to solve with, and when to stop.
 struct SolveOptions {
-  Method method = Method::pcg;            ///< the recurrences
+  /// The recurrences. `automatic` chooses in prepare: bicgstab for a matrix that is not symmetric, minres where the diagonal
+  /// is not positive, otherwise pcg; where one fails, the solve goes on with the next of pcg, minres, bicgstab.
+  Method method = Method::pcg;
   SolveForm form = SolveForm::automatic;  ///< how iterations are carried out
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
   int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout
@@ -171,6 +176,9 @@ struct SolveReport {
       preconditioner;  ///< "none", "jacobi", "block-jacobi:3", "function", or the name of an object
   std::string format;  ///< layout that was used, "bcsr:3"
   SolveForm form = SolveForm::automatic;  ///< how the iterations were done
+  Method method = Method::automatic;      ///< the method, the last one where several were tried
+  std::string
+      choice;  ///< Method::automatic: "pcg: symmetric with a positive diagonal", and what followed where it failed
   std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is the initial residual
 
   /// Whether the status is `converged`.

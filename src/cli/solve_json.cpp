@@ -15,7 +15,7 @@ nlohmann::json options_json(const SolveRequest& request) {
   nlohmann::json json = {
       {"rhs", request.rhs},
       {"x0", request.x0},
-      {"solver", method_facts(options.method).name},
+      {"solver", method_name(options.method)},
       {"form", to_string(options.form)},
       {"precondition", precondition_text(options)},
       {"format", options.format.text()},
@@ -52,6 +52,8 @@ nlohmann::json report_json(const SolveReport& report) {
       {"backend", report.backend},
       {"format", report.format},
       {"form", to_string(report.form)},
+      {"method", method_name(report.method)},
+      {"choice", report.choice},
       {"backend_calls", report.backend_calls},
       {"host_synchronisations", report.host_synchronisations},
       {"history", report.history},

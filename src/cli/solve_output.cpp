@@ -31,8 +31,8 @@ std::vector<double> relative_history(const SolveReport& report) {
 
 std::string solver_text(const SolveRequest& request) {
   const SolveOptions& options = request.options;
-  std::string text = std::string(method_facts(options.method).name) + ", " +
-                     precondition_text(options) + ", " + to_string(request.precision);
+  std::string text = std::string(method_name(options.method)) + ", " + precondition_text(options) +
+                     ", " + to_string(request.precision);
   if (options.reordering == Reordering::rcm) text += ", rcm";
   const bool from_rhs = options.reference == ToleranceReference::rhs;
   text += print(", rtol %g of %s", options.rtol,
@@ -171,7 +171,9 @@ std::string precondition_text(const SolveOptions& options) {
 
 void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOutcome& outcome) {
   const SolveReport& report = outcome.report;
-  out << labelled("Solver", solver_text(request)) << labelled("Backend", backend_text(outcome));
+  out << labelled("Solver", solver_text(request));
+  if (!report.choice.empty()) out << labelled("", styled(Style::dim, report.choice));
+  out << labelled("Backend", backend_text(outcome));
   print_format(out, request, outcome);
   if (report.history.size() > 1) {
     out << '\n';

@@ -9,14 +9,15 @@
 
 namespace cnc::detail {
 
-/// Whether a row has a diagonal entry below zero.
+/// Whether a row has a diagonal entry below zero; with `or_zero`, or none.
 template <class T>
 struct NegativeDiagonal {
   BcsrOperand<T> A;
+  bool or_zero = false;
   KOKKOS_INLINE_FUNCTION bool operator()(offset_t row) const {
     for (index_t k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
-      if (A.columns[k] == row) return A.values[k] < T(0);
-    return false;
+      if (A.columns[k] == row) return A.values[k] < T(0) || (or_zero && A.values[k] == T(0));
+    return or_zero;
   }
 };
 
@@ -34,6 +35,7 @@ class Diagnosis {
   void forget() {
     asymmetry_.reset();
     negative_row_.reset();
+    nonpositive_row_.reset();
   }
   /// What the analysis of the matrix that iterations use has found.
   void know(const Asymmetry& asymmetry) { asymmetry_ = asymmetry; }
@@ -44,26 +46,27 @@ class Diagnosis {
       asymmetry_ = found_in_csr(Asymmetry{}, [](const auto& A) { return find_asymmetry(A); });
     return asymmetry_->relative > std::sqrt(double(std::numeric_limits<V>::epsilon()));
   }
-  /// "the matrix is not symmetric, as this method needs it and bicgstab does not: a(3, 5) = 1, a(5, 3) = -1 (counted from 0)"
-  std::string asymmetry_text() const {
+  /// "a(3, 5) = 1, a(5, 3) = -1 (counted from 0)": where it differs most.
+  std::string asymmetric_entries_text() const {
     const std::string i = row_text(asymmetry_->row), j = row_text(asymmetry_->column);
     char values[2][32];
     std::snprintf(values[0], sizeof values[0], "%.10g", asymmetry_->value);
     std::snprintf(values[1], sizeof values[1], "%.10g", asymmetry_->mirror);
-    return "the matrix is not symmetric, as this method needs it and bicgstab does not: a(" + i + ", " + j +
-           ") = " + values[0] + ", a(" + j + ", " + i + ") = " + values[1] + " (counted from 0)";
+    return "a(" + i + ", " + j + ") = " + values[0] + ", a(" + j + ", " + i + ") = " + values[1] +
+           " (counted from 0)";
+  }
+  std::string asymmetry_text() const {
+    return "the matrix is not symmetric, as this method needs it and bicgstab does not: " +
+           asymmetric_entries_text();
   }
 
   /// "the diagonal entry of row 3 (counted from 0) is negative", or nothing.
   std::string negative_diagonal_text() {
-    if (!negative_row_)
-      negative_row_ = found_in_csr(index_t(-1), [this](const auto& A) {
-        return first_row(system_.ctx->execution_space_instance(), A.rows,
-                         NegativeDiagonal<V>{A.operand()});
-      });
-    if (*negative_row_ < 0) return {};
-    return "the diagonal entry of row " + row_text(*negative_row_) +
-           " (counted from 0) is negative";
+    return diagonal_text(negative_row_, false, "is negative");
+  }
+  /// The same for entries that are not positive.
+  std::string nonpositive_diagonal_text() {
+    return diagonal_text(nonpositive_row_, true, "is not positive");
   }
 
  private:
@@ -79,6 +82,16 @@ class Diagnosis {
     }
   }
 
+  std::string diagonal_text(std::optional<index_t>& known, bool or_zero, const char* what) {
+    if (!known)
+      known = found_in_csr(index_t(-1), [&](const auto& A) {
+        return first_row(system_.ctx->execution_space_instance(), A.rows,
+                         NegativeDiagonal<V>{A.operand(), or_zero});
+      });
+    if (*known < 0) return {};
+    return "the diagonal entry of row " + row_text(*known) + " (counted from 0) " + what;
+  }
+
   std::string row_text(index_t row) const {
     return std::to_string(ordering_.active() ? ordering_.original_row(row) : row);
   }
@@ -86,7 +99,7 @@ class Diagnosis {
   const System<V, Exec>& system_;
   const Ordering<V, Exec>& ordering_;
   std::optional<Asymmetry> asymmetry_;
-  std::optional<index_t> negative_row_;  ///< -1: none
+  std::optional<index_t> negative_row_, nonpositive_row_;  ///< -1: none
 };
 
 }  // namespace cnc::detail

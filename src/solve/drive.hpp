@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 
 namespace cnc::detail {
 
@@ -23,19 +24,19 @@ class Drive {
   using Space = typename Exec::memory_space;
 
   Drive(const System<V, Exec>& system, const Workspace<V, Space>& work, const SolveOptions& options,
-        const PreconditionerSetup& setup, Diagnosis<V, Exec>& diagnosis,
-        const Vector<const V, Space>& b, const Vector<V, Space>& x,
+        std::span<const Method> methods, const PreconditionerSetup& setup,
+        Diagnosis<V, Exec>& diagnosis, const Vector<const V, Space>& b, const Vector<V, Space>& x,
         const IterateViews<V, Exec>& views, SolveReport& report)
       : system_(system),
         work_(work),
         options_(options),
+        methods_(methods),
         setup_(setup),
         diagnosis_(diagnosis),
         x_(x),
         views_(views),
         report_(report),
-        engine_(system, work, x, options.method, choose_form(system, options.method, options.form),
-                tally_),
+        engine_(system, work, x, methods[0], choose_form(system, methods[0], options.form), tally_),
         true_residual_(system, work, b, x, tally_) {
     if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
   }
@@ -58,11 +59,10 @@ class Drive {
     add_diagnosis();
     report_.iterations = engine_.iterations();
     report_.form = engine_.used();
+    report_.method = method();
     report_.backend_calls = tally_.backend_calls;
     report_.host_synchronisations = tally_.host_synchronisations;
-    const Cost cost = iteration_cost() * double(engine_.iterations());
-    report_.bytes = cost.bytes;
-    report_.flops = cost.flops;
+    add_cost();
     if (options_.record_history) {
       report_.history.reserve(rr_history_.size() + 1);
       report_.history.push_back(report_.initial_residual);
@@ -95,13 +95,21 @@ class Drive {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   Cost iteration_cost() const {
-    const MethodFacts& facts = method_facts(options_.method);
-    double passes = facts.passes;
+    double passes = facts().passes;
     if (engine_.used() == SolveForm::plain_operations) passes = cost::plain_passes;
     if (engine_.used() == SolveForm::resident) passes = cost::resident_passes;
-    return system_.product_cost() * facts.products +
-           cost::vectors(system_.rows, passes, facts.flops_per_row, sizeof(V));
+    return system_.product_cost() * facts().products +
+           cost::vectors(system_.rows, passes, facts().flops_per_row, sizeof(V));
   }
+  /// Of the iterations of this method.
+  void add_cost() {
+    const Cost cost = iteration_cost() * double(engine_.iterations() - begun_at_);
+    report_.bytes += cost.bytes;
+    report_.flops += cost.flops;
+  }
+
+  Method method() const { return methods_[tried_]; }
+  const MethodFacts& facts() const { return method_facts(method()); }
 
   void copy(const Vector<const V, Space>& from, const Vector<V, Space>& to) {
     Kokkos::deep_copy(system_.ctx->execution_space_instance(), to, from);
@@ -141,28 +149,60 @@ class Drive {
       record(now);
       if (now <= report_.tolerance) return SolveStatus::converged;
       if (accepted_) return explain(SolveStatus::converged, "accepted by the callback");
-      if (ended != SolveStatus::converged && !starts_again_after(ended, now, residual))
-        return restore_best(ended, now);
+      if (ended != SolveStatus::converged && !starts_again_after(ended, now, residual)) {
+        if (!takes_next_method(ended)) return restore_best(ended, now);
+        if (!(now <= best_)) restore_best(ended, now);
+        residual = report_.true_residual;
+        continue;
+      }
       report_.detail.clear();
-      if (report_.restarts > 0 && !(now <= least_gain * residual))
+      if (restarts_ > 0 && !(now <= least_gain * residual))
         return restore_best(SolveStatus::stagnated, now,
                             "the true residual no longer follows the recurrence: the attainable "
                             "accuracy of this precision is reached");
       residual = now;
       if (residual_is_behind_) copy(work_.scratch, work_.r);
       ++report_.restarts;
+      ++restarts_;
     }
+  }
+
+  /// Whether another method is tried from the best x there is, because the one before is not for this matrix.
+  bool takes_next_method(SolveStatus ended) {
+    if (ended != SolveStatus::breakdown && ended != SolveStatus::diverged &&
+        ended != SolveStatus::not_positive_definite && ended != SolveStatus::stagnated)
+      return false;
+    if (tried_ + 1 == methods_.size()) return false;
+    SolveForm form;
+    try {
+      form = choose_form(system_, methods_[tried_ + 1], options_.form);
+    } catch (const UnsupportedOperation&) {
+      return false;
+    }
+    add_cost();
+    report_.choice += "; after iteration " + std::to_string(engine_.iterations()) + " of " +
+                      facts().name + " (" + to_string(ended) + ") ";
+    ++tried_;
+    report_.choice += facts().name;
+    report_.detail.clear();
+    restarts_ = 0;
+    begun_at_ = engine_.iterations();
+    if (residual_is_behind_) copy(work_.scratch, work_.r);
+    residual_is_behind_ = false;
+    engine_.take(method(), form);
+    if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
+    return true;
   }
 
   /// Whether a breakdown is answered by a new start from the true residual. One that gains nothing at the level of
   /// rounding is no property of the matrix: the caller finds that it stagnates.
   bool starts_again_after(SolveStatus ended, double now, double residual) {
-    if (!method_facts(options_.method).restarts) return false;
+    if (!facts().restarts) return false;
     if (ended != SolveStatus::breakdown && ended != SolveStatus::not_positive_definite)
       return false;
     constexpr double rounding = 1e4 * std::numeric_limits<V>::epsilon();
     return now <= least_gain * residual ||
-           (report_.restarts > 0 && now <= rounding * report_.rhs_norm * scale_);
+           (restarts_ > 0 && now <= rounding * report_.rhs_norm * scale_);
   }
 
   /// A run that the host does not see ends with the true residual of where it came to, in the vector that is free between
@@ -210,7 +250,7 @@ class Drive {
       case SolveStatus::not_positive_definite: break;
       default: return;
     }
-    if (!method_facts(options_.method).symmetric || !diagnosis_.nonsymmetric()) return;
+    if (!facts().symmetric || !diagnosis_.nonsymmetric()) return;
     if (!report_.detail.empty()) report_.detail += "; ";
     report_.detail += diagnosis_.asymmetry_text();
   }
@@ -220,7 +260,7 @@ class Drive {
     engine_.start(residual);
     residual_is_behind_ = false;
     // Having missed the tolerance by a rounding once, the recurrence aims lower.
-    double target = report_.tolerance * (report_.restarts > 0 ? least_gain : 1.0);
+    double target = report_.tolerance * (restarts_ > 0 ? least_gain : 1.0);
     target = std::max(target, residual * (system_.narrow ? narrow_reduction : least_reduction));
     lowest_ = residual;
     lowest_at_ = engine_.iterations();
@@ -278,8 +318,8 @@ class Drive {
       lowest_ = report_.recurrence_residual;
       lowest_at_ = done;
     }
-    return options_.allow_nonsymmetric || !method_facts(options_.method).symmetric ||
-           done - lowest_at_ < patience || !diagnosis_.nonsymmetric();
+    return options_.allow_nonsymmetric || !facts().symmetric || done - lowest_at_ < patience ||
+           !diagnosis_.nonsymmetric();
   }
 
   /// Keeps x when it is the best so far by its true residual: the recurrence drifts away from that,
@@ -336,14 +376,14 @@ class Drive {
   }
 
   SolveStatus breakdown(Breakdown kind) {
-    const MethodFacts& facts = method_facts(options_.method);
-    const char* const divided = facts.symmetric ? "p.Ap or r.z" : "an inner product of the method";
+    const char* const divided =
+        facts().symmetric ? "p.Ap or r.z" : "an inner product of the method";
     switch (kind) {
       case Breakdown::not_finite:
         return explain(SolveStatus::not_finite, std::string(divided) + " is a NaN or an infinity");
       case Breakdown::not_positive_definite:
         return explain(SolveStatus::not_positive_definite,
-                       indefinite_text(facts.rz >= 0 && engine_.seen()[facts.rz] < 0));
+                       indefinite_text(facts().rz >= 0 && engine_.seen()[facts().rz] < 0));
       default:
         return explain(SolveStatus::breakdown,
                        std::string(divided) + " is zero although the residual is not");
@@ -354,7 +394,7 @@ class Drive {
   std::string indefinite_text(bool preconditioner) {
     if (preconditioner && system_.given)
       return "r.z < 0: the preconditioner given is not positive definite";
-    if (method_facts(options_.method).indefinite)
+    if (facts().indefinite)
       return "r.z < 0: the preconditioner is not positive definite, as jacobi is here";
     const std::string row = diagnosis_.negative_diagonal_text();
     return std::string(preconditioner ? "r.z < 0" : "p.Ap < 0") +
@@ -365,6 +405,7 @@ class Drive {
   const System<V, Exec>& system_;
   const Workspace<V, Space>& work_;
   const SolveOptions& options_;
+  std::span<const Method> methods_;
   PreconditionerSetup setup_;
   Diagnosis<V, Exec>& diagnosis_;
   Vector<V, Space> x_;
@@ -376,6 +417,9 @@ class Drive {
   Clock::time_point start_;
   static constexpr int slot_behind = 2;
   bool residual_is_behind_ = false;  ///< scratch and the slot hold the true residual of x
+  std::size_t tried_ = 0;            ///< of the methods, the one in use
+  index_t begun_at_ = 0;             ///< the iteration at which it began
+  index_t restarts_ = 0;             ///< its own
   double scale_ = 1;                 ///< residuals, reference and tolerance are those of s b, s x
   double lowest_ = 0;  ///< recurrence residual of iteration lowest_at_, halved since the one before
   index_t lowest_at_ = 0;

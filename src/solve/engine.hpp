@@ -22,7 +22,7 @@ class Engine {
         work_(work),
         x_(x),
         which_(method),
-        method_(method_facts(method)),
+        method_(&method_facts(method)),
         form_(form),
         used_(form),
         local_(system.preconditioner().local()),
@@ -39,11 +39,20 @@ class Engine {
 
   /// For unseen runs: the part of `start` that needs no norm.
   void start_ahead() {
-    execute(method_.start, method_.start_phases, passes().start);
+    execute(method_->start, method_->start_phases, passes().start);
     started_ahead_ = true;
   }
 
   void forget_start() { started_ahead_ = false; }
+
+  /// Goes on with another method, which a start has to follow.
+  void take(Method method, SolveForm form) {
+    which_ = method;
+    method_ = &method_facts(method);
+    form_ = used_ = form;
+    behind_ = nullptr;
+    started_ahead_ = starts_ = false;
+  }
 
   /// Begins a recurrence from the residual in r, whose norm is `residual`.
   void start(double residual) {
@@ -57,7 +66,7 @@ class Engine {
     } else if (form_ == SolveForm::plain_operations) {
       PlainCg<V, Exec>(system_, work_, x_, tally_).start(which_, scalars());
     } else {
-      execute(method_.start, method_.start_phases, passes().start);
+      execute(method_->start, method_->start_phases, passes().start);
       see();
     }
   }
@@ -73,7 +82,7 @@ class Engine {
       });
     }
     repeat(iterations, rr_target, rr_history, [&] {
-      execute(method_.iteration, method_.iteration_phases, passes().iteration);
+      execute(method_->iteration, method_->iteration_phases, passes().iteration);
       see();
     });
     if (const PassEntry<V> finish = passes().finish) {
@@ -92,10 +101,10 @@ class Engine {
   MethodScalars& scalars() const { return work_.host_scalars(0); }
   const MethodPasses<V>& passes() const { return system_.passes(which_); }
 
-  const Vector<V, Space>& vector(int k) const { return k == method_.x ? x_ : work_.vectors[k]; }
+  const Vector<V, Space>& vector(int k) const { return k == method_->x ? x_ : work_.vectors[k]; }
   MethodVectors<V> vectors() const {
     MethodVectors<V> all;
-    for (int k = 0; k < method_.vectors; ++k) all.at[k] = vector(k).data();
+    for (int k = 0; k < method_->vectors; ++k) all.at[k] = vector(k).data();
     return all;
   }
   double* scalar(int k) const { return &work_.scalars.data()->value[k]; }
@@ -195,7 +204,7 @@ class Engine {
   const Workspace<V, Space>& work_;
   Vector<V, Space> x_;
   Method which_;
-  const MethodFacts& method_;
+  const MethodFacts* method_;
   SolveForm form_, used_;
   const std::optional<PreconditionerOperand<V>> local_;  ///< empty: enqueued between passes
   Tally& tally_;

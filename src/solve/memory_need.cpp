@@ -1,5 +1,6 @@
 #include <cnc/solver.hpp>
 
+#include "solve/choose_method.hpp"
 #include "solve/preconditioners.hpp"
 
 namespace cnc {
@@ -12,7 +13,8 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
   const double stored = narrow ? sizeof(float) : sizeof(V);
 
   // Those of the method but x, the best iterate, and b and x in another order.
-  const int vectors = method_facts(options.method).vectors + (sorted ? 2 : 0);
+  const MethodFacts method = detail::workspace_facts(options.method);
+  const int vectors = method.vectors + (method.scratch < 0 ? 2 : 0) + (sorted ? 2 : 0);
 
   double per_entry = 0;
   if (narrow) per_entry += stored;  // beside the matrix in double

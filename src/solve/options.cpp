@@ -52,18 +52,22 @@ const char* to_string(SolveForm form) {
   return "unknown";
 }
 
+const char* method_name(Method method) {
+  return method == Method::automatic ? "auto" : method_facts(method).name;
+}
+
 std::string known_methods() {
-  std::string names;
-  for (int k = 0; k < method_count; ++k)
-    names += (k > 0 ? ", " : "") + std::string(method_facts(Method(k)).name);
+  std::string names = method_name(Method::automatic);
+  for (int k = 0; k < method_count; ++k) names += std::string(", ") + method_name(Method(k));
   return names;
 }
 
 Method parse_method(std::string_view text) {
   std::string name(text == "chronopoulos-gear" ? "pcg-single-reduction" : text);
   std::replace(name.begin(), name.end(), '_', '-');
-  for (int k = 0; k < method_count; ++k)
-    if (name == method_facts(Method(k)).name) return Method(k);
+  if (name == "automatic") return Method::automatic;
+  for (int k = -1; k < method_count; ++k)
+    if (name == method_name(Method(k))) return Method(k);
   refuse("method", text, known_methods());
 }
 

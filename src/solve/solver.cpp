@@ -3,6 +3,7 @@
 #include <cnc/blas1.hpp>
 
 #include "convert/settled.hpp"
+#include "solve/choose_method.hpp"
 #include "solve/drive.hpp"
 #include "solve/prepare.hpp"
 
@@ -32,6 +33,7 @@ struct Solver<V, Exec>::State {
   std::string format;
   int layout_block_size = 1;
   std::vector<std::string> advice;
+  detail::MethodChoice choice;
 
   const Exec& exec() const { return ctx->execution_space_instance(); }
 
@@ -40,10 +42,17 @@ struct Solver<V, Exec>::State {
     return ordering.rearranged() ? ordering.matrix : A;
   }
 
+  /// The methods too, since some want a positive definite one.
   void choose_preconditioner() {
     const int asked = as_prepared.preconditioner_block_size;
+    choice = detail::choose_methods(as_prepared.method, system, diagnosis);
     system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layout_block_size,
-                       method_facts(as_prepared.method).indefinite};
+                       choice.wants_positive()};
+  }
+
+  /// For other values.
+  void choose_again() {
+    if (as_prepared.method == Method::automatic) choose_preconditioner();
   }
 
   void set_up_preconditioners() { renew_preconditioners(&PreconditionerBase<V, Exec>::set_up); }
@@ -140,7 +149,8 @@ struct Solver<V, Exec>::State {
     system.require_operations();
     ctx->reserve(rows);
     system.plan_products();
-    work.allocate(rows, method_facts(as_prepared.method), ordering.active(), system.widens());
+    work.allocate(rows, detail::workspace_facts(as_prepared.method), ordering.active(),
+                  system.widens());
     if (system.plans()) work.plan = system.make_plan();
     ctx->fence();
   }
@@ -261,6 +271,7 @@ struct Solver<V, Exec>::State {
       return;
     }
     source = A;
+    choose_again();
     update_preconditioners();
   }
 };
@@ -345,6 +356,7 @@ void Solver<V, Exec>::prepare(const LinearOperator<V, Space>& A) {
   s.prepare([&] {
     s.format = "matrix-free";
     s.system.matrix_free = A;
+    s.choose_preconditioner();
     s.finish_prepare(A.rows);
   });
 }
@@ -385,6 +397,7 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
   s.change([&] {
     s.system.matrix = kept;
     s.system.plan_products();
+    s.choose_again();
     s.set_up_preconditioners();  // fill is dropped: with other values the pattern may be another
   });
 }
@@ -443,11 +456,14 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
   report.backend = s.ctx->backend().name;
   report.format = s.format;
   report.preconditioner = s.system.preconditioner().name();
+  if (!s.choice.reason.empty())
+    report.choice =
+        std::string(method_facts(s.choice.methods.front()).name) + ": " + s.choice.reason;
   const auto drive = [&](const PreconditionerSetup& setup, const Vector<const V, Space>& rhs,
                          const Vector<V, Space>& guess) {
     const detail::IterateViews<V, Exec> views{s.ordering, guess, s.work.r, x, s.work.scratch};
-    detail::Drive<V, Exec>(s.system, s.work, s.options, setup, s.diagnosis, rhs, guess, views,
-                           report)
+    detail::Drive<V, Exec>(s.system, s.work, s.options, s.choice.methods, setup, s.diagnosis, rhs,
+                           guess, views, report)
         .solve();
   };
   PreconditionerSetup setup = s.system.given ? s.given_setup : s.setup;

@@ -34,7 +34,7 @@ struct Workspace {
       vectors[k] =
           k < method.vectors && k != method.x ? vector("cnc::method_vector") : Vector<V, Space>();
     r = vectors[method.r];
-    scratch = vectors[method.scratch];
+    scratch = method.scratch >= 0 ? vectors[method.scratch] : vector("cnc::scratch");
     best = vector("cnc::best");
     rhs = reordered ? vector("cnc::rhs") : Vector<V, Space>();
     guess = reordered ? vector("cnc::guess") : Vector<V, Space>();

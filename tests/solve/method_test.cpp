@@ -101,6 +101,59 @@ CNC_SOLVER_TEST("cg says of an indefinite matrix which method takes it") {
   CHECK_THAT(report.detail, Catch::Matchers::ContainsSubstring("minres"));
 }
 
+CNC_SOLVER_TEST("the automatic method suits the matrix, and gives way where it fails") {
+  const auto solve = [&](const CsrMatrix<double>& A, bool as_layout) {
+    const auto P = with_known_solution<double>("automatic", A);
+    auto solver =
+        solver_on<double>(ctx, options_for(Method::automatic, {as_layout ? "auto" : "csr", 1},
+                                           PreconditionerKind::jacobi));
+    if (as_layout)
+      solver.prepare(Matrix<double>(to_bsell(A)));
+    else
+      solver.prepare(A);
+    const Vector<double> x = zeros<double>(P.rows());
+    const SolveReport report = solver.solve(P.b, x);
+    CHECK(report.converged());
+    CHECK(relative_difference(x, P.solution) < 1e-5);
+    CHECK(report.history.size() == static_cast<std::size_t>(report.iterations) + 1);
+    CHECK_THAT(report.choice, Catch::Matchers::ContainsSubstring(method_name(report.method)));
+    return report;
+  };
+  const auto definite = generate_problem("poisson2d:13x11");
+  for (const bool as_layout : {false, true}) {
+    INFO(as_layout);
+    CHECK(solve(definite, as_layout).method == Method::pcg);
+    CHECK(solve(generate_problem("convection3d:5:1"), as_layout).method == Method::bicgstab);
+    CHECK(solve(indefinite(definite, 1.3, true), as_layout).method == Method::minres);
+    // Its diagonal is positive: nothing but an iteration of CG shows that it is not definite.
+    const SolveReport changed = solve(indefinite(definite, 1.3, false), as_layout);
+    CHECK(changed.method == Method::minres);
+    CHECK_THAT(changed.choice, Catch::Matchers::StartsWith("pcg: ") &&
+                                   Catch::Matchers::ContainsSubstring("not_positive_definite"));
+  }
+}
+
+CNC_SOLVER_TEST("the automatic method is chosen again for new values") {
+  const auto P = known_problem<double>("poisson2d:9x8");
+  auto solver = solver_on<double>(
+      ctx, options_for(Method::automatic, {"csr", 1}, PreconditionerKind::jacobi));
+  solver.prepare(P.A);
+  CHECK(solver.solve(P.b, zeros<double>(P.rows())).method == Method::pcg);
+  const auto other = deep_copy_of(P.A);
+  for (index_t row = 0; row < other.rows; ++row)
+    for (index_t k = other.row_offsets(row); k < other.row_offsets(row + 1); ++k)
+      if (other.columns(k) > row) other.values(k) *= 0.5;
+  solver.update_values(other);
+  const Vector<double> x = zeros<double>(P.rows());
+  const SolveReport report = solver.solve(product(other, P.solution), x);
+  CHECK(report.converged());
+  CHECK(report.method == Method::bicgstab);
+  CHECK_THAT(report.choice, Catch::Matchers::ContainsSubstring("not symmetric: a("));
+  CHECK(relative_difference(x, P.solution) < 1e-6);
+  solver.update_values(P.A);
+  CHECK(solver.solve(P.b, x).method == Method::pcg);
+}
+
 CNC_SOLVER_TEST("a matrix that is not symmetric is no fault of a method that takes it") {
   const auto P = known_problem<double>("convection3d:5:1");
   SolveOptions options = options_for(Method::bicgstab, {}, PreconditionerKind::jacobi);
