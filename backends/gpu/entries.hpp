@@ -32,6 +32,11 @@ struct VectorEntries {
   static void multiply(const Queue&, index_t n, const V* x, const V* y, V* z);
   static void dot(const Queue&, index_t n, const V* x, const V* y, double* result);
   static void nrm2(const Queue&, index_t n, const V* x, double* result);
+  static void mdot(const Queue&, index_t n, int count, const V* y, offset_t stride, const V* x,
+                   double* result);
+  static void maxpy(const Queue&, index_t n, int count, double scale, const double* c, const V* y,
+                    offset_t stride, V* x, double* xx);
+  static void normalize(const Queue&, index_t n, const V* x, const double* xx, V* y);
   static void precondition(const Queue&, index_t n, const PreconditionerOperand<V>&, const V* r,
                            V* z);
 };

@@ -77,6 +77,9 @@ struct Tables {
                           .multiply = by_wave<VectorEntries<waves, V>::multiply...>,
                           .dot = by_wave<VectorEntries<waves, V>::dot...>,
                           .nrm2 = by_wave<VectorEntries<waves, V>::nrm2...>,
+                          .mdot = by_wave<VectorEntries<waves, V>::mdot...>,
+                          .maxpy = by_wave<VectorEntries<waves, V>::maxpy...>,
+                          .normalize = by_wave<VectorEntries<waves, V>::normalize...>,
                           .precondition = by_wave<VectorEntries<waves, V>::precondition...>};
     fill_passes<V, Passes<V>::template Entry>(table.methods);
     return table;

@@ -87,6 +87,68 @@ dot_kernel(index_t n, const V* x, const V* y, bool root, GridScratch scratch, do
     *result = root ? std::sqrt(sum[0]) : sum[0];
 }
 
+/// Several dots with one vector, which is read once.
+template <int wave, class V>
+CNC_GPU_KERNEL(max_vector_threads)
+mdot_kernel(index_t n, int count, const V* y, offset_t stride, const V* x, GridScratch scratch,
+            double* result) {
+  double sums[max_vectors_together] = {};
+  V of_x[entries_together], of_y[entries_together];
+  const auto nothing = [](int, index_t) {};
+  const index_t tiles = ceil_div(n, block_threads() * entries_together);
+  for (index_t tile = block_index(); tile < tiles; tile += grid_blocks()) {
+    for_tile(
+        tile, n, [&](int k, index_t i) { of_x[k] = x[i]; }, nothing);
+    CNC_GPU_UNROLL
+    for (int j = 0; j < max_vectors_together; ++j)
+      if (j < count)
+        for_tile(
+            tile, n, [&](int k, index_t i) { of_y[k] = y[j * stride + i]; },
+            [&](int k, index_t) { sums[j] += double(of_x[k]) * double(of_y[k]); });
+  }
+  if (grid_sum<wave>(sums, scratch) && thread_index() == 0)
+    for (int j = 0; j < count; ++j) result[j] = sums[j];
+}
+
+template <int wave, class V>
+CNC_GPU_KERNEL(max_vector_threads)
+maxpy_kernel(index_t n, int count, double scale, const double* c, const V* y, offset_t stride, V* x,
+             GridScratch scratch, double* xx) {
+  double sum[1] = {0};
+  V factors[max_vectors_together], of_x[entries_together], of_y[entries_together];
+  CNC_GPU_UNROLL
+  for (int j = 0; j < max_vectors_together; ++j)
+    factors[j] = j < count ? static_cast<V>(scale * c[j]) : V(0);
+  const auto nothing = [](int, index_t) {};
+  const index_t tiles = ceil_div(n, block_threads() * entries_together);
+  for (index_t tile = block_index(); tile < tiles; tile += grid_blocks()) {
+    for_tile(
+        tile, n, [&](int k, index_t i) { of_x[k] = x[i]; }, nothing);
+    CNC_GPU_UNROLL
+    for (int j = 0; j < max_vectors_together; ++j)
+      if (j < count)
+        for_tile(
+            tile, n, [&](int k, index_t i) { of_y[k] = y[j * stride + i]; },
+            [&](int k, index_t) { of_x[k] += factors[j] * of_y[k]; });
+    for_tile(tile, n, nothing, [&](int k, index_t i) {
+      x[i] = of_x[k];
+      sum[0] += double(of_x[k]) * double(of_x[k]);
+    });
+  }
+  if (xx == nullptr) return;
+  if (grid_sum<wave>(sum, scratch) && thread_index() == 0) *xx = sum[0];
+}
+
+template <class V>
+CNC_GPU_KERNEL(max_vector_threads)
+normalize_kernel(index_t n, const V* x, const double* xx, V* y) {
+  const V factor = *xx > 0 ? static_cast<V>(1 / std::sqrt(*xx)) : V(0);
+  V of_x[entries_together];
+  for_tile(
+      block_index(), n, [&](int k, index_t i) { of_x[k] = x[i]; },
+      [&](int k, index_t i) { y[i] = *xx > 0 ? factor * of_x[k] : V(0); });
+}
+
 inline int vector_threads(const Queue& queue, int most = max_vector_threads) {
   return chosen_threads(queue, tuning::vector_threads, most);
 }
@@ -129,6 +191,24 @@ template <int wave, class V>
 void VectorEntries<wave, V>::nrm2(const Queue& queue, index_t n, const V* x, double* result) {
   launch("nrm2", queue, reducing_grid(queue, n, 1), dot_kernel<wave, V>, n, x, x, true,
          grid_scratch(queue), result);
+}
+
+template <int wave, class V>
+void VectorEntries<wave, V>::mdot(const Queue& queue, index_t n, int count, const V* y,
+                                  offset_t stride, const V* x, double* result) {
+  launch("mdot", queue, reducing_grid(queue, n, max_vectors_together), mdot_kernel<wave, V>, n,
+         count, y, stride, x, grid_scratch(queue), result);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::maxpy(const Queue& queue, index_t n, int count, double scale,
+                                   const double* c, const V* y, offset_t stride, V* x, double* xx) {
+  launch("maxpy", queue, reducing_grid(queue, n, 1), maxpy_kernel<wave, V>, n, count, scale, c, y,
+         stride, x, grid_scratch(queue), xx);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::normalize(const Queue& queue, index_t n, const V* x, const double* xx,
+                                       V* y) {
+  launch("normalize", queue, vector_grid(queue, n), normalize_kernel<V>, n, x, xx, y);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

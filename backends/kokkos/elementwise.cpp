@@ -1,6 +1,8 @@
 #include "kokkos/kernels.hpp"
 #include "kokkos/launch.hpp"
 
+#include <cmath>
+
 namespace cnc::kokkos {
 
 template <class Exec, class V>
@@ -34,6 +36,15 @@ template <class Exec, class V>
 void Elementwise<Exec, V>::multiply(const Queue& queue, index_t n, const V* x, const V* y, V* z) {
   for_each_entry<Exec>(
       "cnc::multiply", queue, n, KOKKOS_LAMBDA(const index_t i) { z[i] = x[i] * y[i]; });
+}
+
+template <class Exec, class V>
+void Elementwise<Exec, V>::normalize(const Queue& queue, index_t n, const V* x, const double* xx,
+                                     V* y) {
+  for_each_entry<Exec>(
+      "cnc::normalize", queue, n, KOKKOS_LAMBDA(const index_t i) {
+        y[i] = *xx > 0 ? static_cast<V>(1 / std::sqrt(*xx)) * x[i] : V(0);
+      });
 }
 
 #define CNC_INSTANTIATE(V)                  \

@@ -31,12 +31,17 @@ struct Elementwise {
   static void axpby(const Queue& queue, index_t n, V alpha, const V* x, V beta, V* y);
   static void scal(const Queue& queue, index_t n, V alpha, V* x);
   static void multiply(const Queue& queue, index_t n, const V* x, const V* y, V* z);
+  static void normalize(const Queue& queue, index_t n, const V* x, const double* xx, V* y);
 };
 
 template <class Exec, class V>
 struct Reductions {
   static void dot(const Queue& queue, index_t n, const V* x, const V* y, double* result);
   static void nrm2(const Queue& queue, index_t n, const V* x, double* result);
+  static void mdot(const Queue& queue, index_t n, int count, const V* y, offset_t stride,
+                   const V* x, double* result);
+  static void maxpy(const Queue& queue, index_t n, int count, double scale, const double* c,
+                    const V* y, offset_t stride, V* x, double* xx);
 };
 
 template <class Exec, class V>

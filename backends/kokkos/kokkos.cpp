@@ -25,6 +25,9 @@ constexpr VectorOps<V> vector_table() {
       .multiply = Elementwise<Exec, V>::multiply,
       .dot = Reductions<Exec, V>::dot,
       .nrm2 = Reductions<Exec, V>::nrm2,
+      .mdot = Reductions<Exec, V>::mdot,
+      .maxpy = Reductions<Exec, V>::maxpy,
+      .normalize = Elementwise<Exec, V>::normalize,
       .precondition = Precondition<Exec, V>::apply,
   };
   fill_passes<V, Passes<Exec, V>::template Entry>(table.methods);

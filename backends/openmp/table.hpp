@@ -15,6 +15,9 @@ constexpr VectorOps<V> vector_table() {
                         .multiply = multiply<V>,
                         .dot = dot<V>,
                         .nrm2 = nrm2<V>,
+                        .mdot = mdot<V>,
+                        .maxpy = maxpy<V>,
+                        .normalize = normalize<V>,
                         .precondition = precondition<V>};
   fill_passes<V, PassesOf<V>::template Entry>(table.methods);
   return table;

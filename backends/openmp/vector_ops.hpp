@@ -100,4 +100,45 @@ void nrm2(const Queue& queue, index_t n, const V* x, double* result) {
   *result = __builtin_sqrt(*result);
 }
 
+template <class V>
+void mdot(const Queue& queue, index_t n, int count, const V* y, offset_t stride, const V* x,
+          double* result) {
+  const index_t groups = ceil_div(n, reduction_block);
+  double* const partials = queue.partials;
+  for_shares(queue, n, reduction_block, [=](index_t begin, index_t end) {
+    for (index_t i = begin; i < end; i += reduction_block) {
+      const index_t group_end = end - i < reduction_block ? end : i + reduction_block;
+      for (int k = 0; k < count; ++k)
+        partials[offset_t(k) * groups + i / reduction_block] =
+            dot_range(y + k * stride, x, i, group_end);
+    }
+  });
+  for (int k = 0; k < count; ++k) result[k] = sum_partials(partials + offset_t(k) * groups, groups);
+}
+
+template <class V>
+void maxpy(const Queue& queue, index_t n, int count, double scale, const double* c, const V* y,
+           offset_t stride, V* x, double* xx) {
+  double* const partials = queue.partials;
+  for_shares(queue, n, reduction_block, [=](index_t begin, index_t end) {
+    // A group stays in the nearest cache while all vectors pass by.
+    for (index_t i = begin; i < end; i += reduction_block) {
+      const index_t group_end = end - i < reduction_block ? end : i + reduction_block;
+      for (int k = 0; k < count; ++k) {
+        const V factor = static_cast<V>(scale * c[k]);
+        const V* const from = y + k * stride;
+#pragma omp simd
+        for (index_t j = i; j < group_end; ++j) x[j] += factor * from[j];
+      }
+      if (xx != nullptr) partials[i / reduction_block] = dot_range(x, x, i, group_end);
+    }
+  });
+  if (xx != nullptr) *xx = sum_partials(partials, ceil_div(n, reduction_block));
+}
+
+template <class V>
+void normalize(const Queue& queue, index_t n, const V* x, const double* xx, V* y) {
+  axpby(queue, n, *xx > 0 ? static_cast<V>(1 / __builtin_sqrt(*xx)) : V(0), x, V(0), y);
+}
+
 }  // namespace cnc::openmp::CNC_ISA

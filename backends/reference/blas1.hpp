@@ -56,4 +56,29 @@ void nrm2(const Queue&, index_t n, const V* x, double* result) {
   *result = std::sqrt(inner_product(n, x, x));
 }
 
+/// result[k] := y_k . x, y_k = y + k stride
+template <class V>
+void mdot(const Queue&, index_t n, int count, const V* y, offset_t stride, const V* x,
+          double* result) {
+  for (int k = 0; k < count; ++k) result[k] = inner_product(n, y + k * stride, x);
+}
+
+/// x := x + scale sum_k c[k] y_k; *xx := x . x unless xx is null
+template <class V>
+void maxpy(const Queue&, index_t n, int count, double scale, const double* c, const V* y,
+           offset_t stride, V* x, double* xx) {
+  for (index_t i = 0; i < n; ++i) {
+    double sum = x[i];
+    for (int k = 0; k < count; ++k) sum += scale * c[k] * y[k * stride + i];
+    x[i] = static_cast<V>(sum);
+  }
+  if (xx != nullptr) *xx = inner_product(n, x, x);
+}
+
+/// y := x / sqrt(*xx)
+template <class V>
+void normalize(const Queue&, index_t n, const V* x, const double* xx, V* y) {
+  for (index_t i = 0; i < n; ++i) y[i] = *xx > 0 ? static_cast<V>(x[i] / std::sqrt(*xx)) : V(0);
+}
+
 }  // namespace cnc::reference

@@ -25,6 +25,9 @@ constexpr VectorOps<V> vector_table() {
       .multiply = reference::multiply<V>,
       .dot = reference::dot<V>,
       .nrm2 = reference::nrm2<V>,
+      .mdot = reference::mdot<V>,
+      .maxpy = reference::maxpy<V>,
+      .normalize = reference::normalize<V>,
       .precondition = reference::precondition<V>,
   };
 }

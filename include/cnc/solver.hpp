@@ -100,8 +100,10 @@ struct CallbackAction {
 /// What to solve with, and when to stop.
 struct SolveOptions {
   /// The recurrences. `automatic` chooses in prepare: bicgstab for a matrix that is not symmetric, minres where the diagonal
-  /// is not positive, otherwise pcg; where one fails, the solve goes on with the next of pcg, minres, bicgstab.
+  /// is not positive, otherwise pcg; where one fails, the solve goes on with the next of pcg, minres, bicgstab, gmres (whose
+  /// basis is allocated then).
   Method method = Method::pcg;
+  int restart = 30;  ///< steps of a cycle of gmres and fgmres: so many vectors are kept
   SolveForm form = SolveForm::automatic;  ///< how iterations are carried out
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
   int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout

@@ -103,6 +103,10 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
   command.add_option("--solver,--method", a.solver, known_methods())
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      .add_option("--restart", a.request.options.restart, "Steps of a cycle of gmres and fgmres")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command.add_option("--precondition", a.precondition, "none, jacobi, block-jacobi[:B]")
       ->type_name("NAME")
       ->capture_default_str();

@@ -16,6 +16,7 @@ nlohmann::json options_json(const SolveRequest& request) {
       {"rhs", request.rhs},
       {"x0", request.x0},
       {"solver", method_name(options.method)},
+      {"restart", options.restart},
       {"form", to_string(options.form)},
       {"precondition", precondition_text(options)},
       {"format", options.format.text()},

@@ -8,8 +8,9 @@
 
 namespace cnc::detail {
 
-/// What Method::automatic chooses from. The last takes every matrix.
-inline constexpr Method candidates[] = {Method::pcg, Method::minres, Method::bicgstab};
+/// What Method::automatic chooses from. The last two take every matrix.
+inline constexpr Method candidates[] = {Method::pcg, Method::minres, Method::bicgstab,
+                                        Method::gmres};
 
 /// The facts by which the workspace of a method is allocated: of Method::automatic so many vectors that each of the
 /// candidates has its own, none of them x, and one that is free besides.

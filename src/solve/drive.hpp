@@ -23,7 +23,7 @@ class Drive {
  public:
   using Space = typename Exec::memory_space;
 
-  Drive(const System<V, Exec>& system, const Workspace<V, Space>& work, const SolveOptions& options,
+  Drive(const System<V, Exec>& system, Workspace<V, Space>& work, const SolveOptions& options,
         std::span<const Method> methods, const PreconditionerSetup& setup,
         Diagnosis<V, Exec>& diagnosis, const Vector<const V, Space>& b, const Vector<V, Space>& x,
         const IterateViews<V, Exec>& views, SolveReport& report)
@@ -96,7 +96,8 @@ class Drive {
 
   Cost iteration_cost() const {
     double passes = facts().passes;
-    if (engine_.used() == SolveForm::plain_operations) passes = cost::plain_passes;
+    if (engine_.used() == SolveForm::plain_operations && is_phased(method()))
+      passes = cost::plain_passes;
     if (engine_.used() == SolveForm::resident) passes = cost::resident_passes;
     return system_.product_cost() * facts().products +
            cost::vectors(system_.rows, passes, facts().flops_per_row, sizeof(V));
@@ -173,10 +174,15 @@ class Drive {
         ended != SolveStatus::not_positive_definite && ended != SolveStatus::stagnated)
       return false;
     if (tried_ + 1 == methods_.size()) return false;
+    const Method next = methods_[tried_ + 1];
     SolveForm form;
     try {
-      form = choose_form(system_, methods_[tried_ + 1], options_.form);
+      form = choose_form(system_, next, options_.form);
+      if (!is_phased(next) && work_.basis == nullptr)
+        work_.allocate_basis(system_.rows, options_.restart, next == Method::fgmres);
     } catch (const UnsupportedOperation&) {
+      return false;
+    } catch (const OutOfMemory&) {
       return false;
     }
     add_cost();
@@ -318,8 +324,9 @@ class Drive {
       lowest_ = report_.recurrence_residual;
       lowest_at_ = done;
     }
-    return options_.allow_nonsymmetric || !facts().symmetric || done - lowest_at_ < patience ||
-           !diagnosis_.nonsymmetric();
+    if (done - lowest_at_ < patience) return true;
+    if (!facts().symmetric) return tried_ + 1 == methods_.size();  // else it is the next one's turn
+    return options_.allow_nonsymmetric || !diagnosis_.nonsymmetric();
   }
 
   /// Keeps x when it is the best so far by its true residual: the recurrence drifts away from that,
@@ -403,7 +410,7 @@ class Drive {
   }
 
   const System<V, Exec>& system_;
-  const Workspace<V, Space>& work_;
+  Workspace<V, Space>& work_;
   const SolveOptions& options_;
   std::span<const Method> methods_;
   PreconditionerSetup setup_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "solve/form.hpp"
+#include "solve/gmres.hpp"
 #include "solve/plain_cg.hpp"
 #include "solve/tally.hpp"
 #include "solve/workspace.hpp"
@@ -26,7 +27,8 @@ class Engine {
         form_(form),
         used_(form),
         local_(system.preconditioner().local()),
-        tally_(tally) {}
+        tally_(tally),
+        gmres_(system, work, x, tally) {}
 
   /// Whether runs go on without the host, which then sees scalars only at their end.
   bool unseen() const { return is_run(form_) && !is_host_space<Space>; }
@@ -56,7 +58,9 @@ class Engine {
 
   /// Begins a recurrence from the residual in r, whose norm is `residual`.
   void start(double residual) {
-    if (is_run(form_)) {
+    if (!is_phased(which_)) {
+      gmres_.start(which_, residual);
+    } else if (is_run(form_)) {
       if (unseen() && !started_ahead_) start_ahead();
       started_ahead_ = false;
       // All that the host needs to know before the run, and it costs no waiting.
@@ -74,6 +78,10 @@ class Engine {
   /// Does at most `iterations` more, Workspace::longest_batch at most, until r . r <= rr_target or a
   /// breakdown. Without `rr_history` nothing is recorded.
   void iterate(index_t iterations, double rr_target, std::vector<double>* rr_history) {
+    if (!is_phased(which_)) {
+      iterations_ += gmres_.iterate(iterations, rr_target, rr_history);
+      return;
+    }
     if (is_run(form_)) return run(iterations, rr_target, rr_history);
     if (form_ == SolveForm::plain_operations) {
       PlainCg<V, Exec> plain(system_, work_, x_, tally_);
@@ -91,7 +99,9 @@ class Engine {
     }
   }
 
-  const MethodScalars& seen() const { return work_.host_scalars(0); }
+  const MethodScalars& seen() const {
+    return is_phased(which_) ? work_.host_scalars(0) : gmres_.seen();
+  }
   index_t iterations() const { return iterations_; }
   /// The form, and of runs how the last one was done.
   SolveForm used() const { return used_; }
@@ -208,6 +218,7 @@ class Engine {
   SolveForm form_, used_;
   const std::optional<PreconditionerOperand<V>> local_;  ///< empty: enqueued between passes
   Tally& tally_;
+  Gmres<V, Exec> gmres_;  ///< of the methods with a basis
   void (*behind_)(void*) = nullptr;
   void* behind_context_ = nullptr;
   bool started_ahead_ = false;

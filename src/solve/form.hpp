@@ -15,7 +15,7 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
   const bool local = system.is_local();
   const auto offers = [&](SolveForm form) {
     switch (form) {
-      case SolveForm::plain_operations: return has_plain_form(method);
+      case SolveForm::plain_operations: return system.has_plain_operations(method);
       case SolveForm::fused_steps: return system.has_phases(method);
       case SolveForm::run: return system.runs(method);
       case SolveForm::resident: return system.runs(method) && system.plans() && local;

@@ -16,6 +16,11 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
   const MethodFacts method = detail::workspace_facts(options.method);
   const int vectors = method.vectors + (method.scratch < 0 ? 2 : 0) + (sorted ? 2 : 0);
 
+  // Steps of a cycle and one more, or as many again if flexible; w, the base and M^-1 of a vector.
+  const int basis = is_phased(options.method)         ? 0
+                    : options.method == Method::gmres ? options.restart + 4
+                                                      : 2 * options.restart + 3;
+
   double per_entry = 0;
   if (narrow) per_entry += stored;  // beside the matrix in double
   if (!narrow && format != "csr" && format != "auto")
@@ -25,7 +30,7 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
 
   // The true residual of float vectors is computed in double.
   const double wide = sizeof(V) == sizeof(float) ? 2 * sizeof(double) : 0;
-  return static_cast<double>(rows) * (vectors * sizeof(V) + wide) +
+  return static_cast<double>(rows) * ((vectors + basis) * sizeof(V) + wide) +
          detail::local_bytes<V>(options.preconditioner, options.preconditioner_block_size, rows) +
          static_cast<double>(nonzeros) * per_entry;
 }

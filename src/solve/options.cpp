@@ -58,7 +58,7 @@ const char* method_name(Method method) {
 
 std::string known_methods() {
   std::string names = method_name(Method::automatic);
-  for (int k = 0; k < method_count; ++k) names += std::string(", ") + method_name(Method(k));
+  for (int k = 0; k < all_method_count; ++k) names += std::string(", ") + method_name(Method(k));
   return names;
 }
 
@@ -66,7 +66,7 @@ Method parse_method(std::string_view text) {
   std::string name(text == "chronopoulos-gear" ? "pcg-single-reduction" : text);
   std::replace(name.begin(), name.end(), '_', '-');
   if (name == "automatic") return Method::automatic;
-  for (int k = -1; k < method_count; ++k)
+  for (int k = -1; k < all_method_count; ++k)
     if (name == method_name(Method(k))) return Method(k);
   refuse("method", text, known_methods());
 }

@@ -23,7 +23,7 @@ class LocalPreconditioner final : public PreconditionerBase<V, Exec> {
 
   LocalPreconditioner() = default;
   /// positive: as in Preconditioner.
-  LocalPreconditioner(PreconditionerKind kind, int block_size, bool positive)
+  LocalPreconditioner(PreconditionerKind kind, int block_size, bool positive = false)
       : kind_(kind), block_size_(block_size) {
     data_.positive = positive;
   }

@@ -151,6 +151,8 @@ struct Solver<V, Exec>::State {
     system.plan_products();
     work.allocate(rows, detail::workspace_facts(as_prepared.method), ordering.active(),
                   system.widens());
+    if (const Method method = as_prepared.method; !is_phased(method))
+      work.allocate_basis(rows, as_prepared.restart, method == Method::fgmres);
     if (system.plans()) work.plan = system.make_plan();
     ctx->fence();
   }
@@ -285,6 +287,7 @@ void check(const SolveOptions& o, bool double_vectors) {
   require(o.max_iterations >= 0, "SolveOptions: max_iterations must not be negative");
   require(o.max_seconds >= 0, "SolveOptions: max_seconds must not be negative");
   require(o.divergence > 1, "SolveOptions: divergence must be greater than 1");
+  require(o.restart >= 1 && o.restart <= 1000, "SolveOptions: restart must be 1 to 1000");
   require(o.callback_interval >= 0, "SolveOptions: callback_interval must not be negative");
   require(o.preconditioner_block_size >= 0 && o.preconditioner_block_size <= max_block_size,
           "SolveOptions: preconditioner_block_size must be 0 to 16");
@@ -449,7 +452,8 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
   });
   require(n == 0 || b.data() + n <= x.data() || x.data() + n <= b.data(),
           "Solver: b and x must not overlap");
-  require(s.options.method == s.as_prepared.method,
+  require(s.options.method == s.as_prepared.method &&
+              (is_phased(s.options.method) || s.options.restart == s.as_prepared.restart),
           "Solver: the method was changed after prepare; call prepare again");
 
   SolveReport report;

@@ -17,9 +17,9 @@ using methods::Cg;
 using methods::CgSingleReduction;
 using methods::check_positive;
 
-/// Methods that are written out in plain operations too.
+/// Methods that are written out in plain operations too, or alone.
 constexpr bool has_plain_form(Method method) {
-  return method == Method::pcg || method == Method::pcg_single_reduction;
+  return method == Method::pcg || method == Method::pcg_single_reduction || !is_phased(method);
 }
 
 /// A number that no preconditioner has had before (EnqueuedPreconditioner::version).
@@ -154,8 +154,16 @@ struct System {
   /// Whether the backend has the passes of a method. Products, and preconditioners that are not built in, need not be
   /// the backend's own.
   bool has_phases(Method method) const {
+    if (!is_phased(method)) return false;
     const MethodFacts& facts = method_facts(method);
     return passes(method).iteration[facts.iteration_phases - 1] != nullptr;
+  }
+  /// Whether the backend has the plain operations of a method.
+  bool has_plain_operations(Method method) const {
+    const VectorOps<V>& ops = vector_ops();
+    return has_plain_form(method) &&
+           (is_phased(method) ||
+            (ops.mdot != nullptr && ops.maxpy != nullptr && ops.normalize != nullptr));
   }
   bool has_product_with_dots() const {
     return !matrix_free && with_operand([&](const auto& A) {
@@ -166,7 +174,7 @@ struct System {
   /// Whether the backend runs many iterations in one call. A run has passes apply the preconditioner; those of devices,
   /// which are planned, can have it enqueued between them.
   bool runs(Method method) const {
-    if (matrix_free) return false;
+    if (matrix_free || !is_phased(method)) return false;
     if (!is_local() && !(preconditioner().only_enqueues() && plans())) return false;
     return with_operand([&](const auto& A) {
       return ctx->template matrices<V>(A).run[static_cast<int>(method)] != nullptr;

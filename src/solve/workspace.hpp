@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace cnc::detail {
 
@@ -27,6 +29,54 @@ struct Workspace {
   Vector<double, SharedSpace<Space>> rr_history;  ///< [longest_batch] of a run
   std::unique_ptr<RunPlan> plan;
 
+  /// What methods with a growing basis need besides.
+  struct Basis {
+    int restart = 0;      ///< steps of a cycle
+    offset_t stride = 0;  ///< from a vector of v or z to the next
+    Vector<V, Space> v;   ///< restart + 1 vectors
+    Vector<V, Space> z;   ///< M^-1 of one of them; flexible: of all but the last
+    Vector<V, Space> w, base;
+    /// What steps leave, column_size() numbers each, and the host's copy; the same on a host.
+    Vector<double, Space> columns;
+    Vector<double, SharedSpace<Space>> host_columns;
+    Vector<double, Space>
+        coefficients;  ///< on the way to the backend's memory, and the host's copy
+    Vector<double, SharedSpace<Space>> host_coefficients;
+    std::vector<double> cosines, sines, g, y,
+        upper;  ///< the rotations, what they act on, and R by columns
+
+    std::size_t column_size() const { return 2 * static_cast<std::size_t>(restart) + 4; }
+  };
+  std::unique_ptr<Basis> basis;
+
+  void allocate_basis(index_t n, int restart, bool flexible) {
+    const offset_t stride = ceil_div(n, 16) * offset_t(16);
+    const auto several = [stride](int count) {
+      return zeroed<V, Space>("cnc::basis", static_cast<std::size_t>(stride * count));
+    };
+    auto made = std::make_unique<Basis>();
+    made->restart = restart;
+    made->stride = stride;
+    made->v = several(restart + 1);
+    made->z = several(flexible ? restart : 1);
+    made->w = zeroed<V, Space>("cnc::w", static_cast<std::size_t>(n));
+    made->base = zeroed<V, Space>("cnc::base", static_cast<std::size_t>(n));
+    const std::size_t size = static_cast<std::size_t>(restart) + 1;
+    const auto with_copy = [](std::size_t count, auto& there, auto& here) {
+      there = zeroed<double, Space>("cnc::coefficients", count);
+      if constexpr (is_host_space<Space>)
+        here = there;
+      else
+        here = uninitialized<double, SharedSpace<Space>>("cnc::host_coefficients", count);
+    };
+    with_copy(made->column_size() * size, made->columns, made->host_columns);
+    with_copy(size, made->coefficients, made->host_coefficients);
+    for (auto* numbers : {&made->cosines, &made->sines, &made->g, &made->y})
+      numbers->resize(size + 1);
+    made->upper.resize(size * size);
+    basis = std::move(made);
+  }
+
   void allocate(index_t n, const MethodFacts& method, bool reordered, bool wide = false) {
     const auto size = static_cast<std::size_t>(n);
     const auto vector = [size](const char* label) { return zeroed<V, Space>(label, size); };
@@ -46,6 +96,7 @@ struct Workspace {
     else
       host_scalars = uninitialized<MethodScalars, SharedSpace<Space>>("cnc::host_scalars", 1);
     host_scalars(0) = {};
+    basis.reset();
     rr_history = uninitialized<double, SharedSpace<Space>>("cnc::rr_history", longest_batch);
   }
 };

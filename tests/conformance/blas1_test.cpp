@@ -174,6 +174,101 @@ void check_nrm2(const Backend& backend, Findings& findings, const Setting& setti
   }
 }
 
+/// Vectors y_k some distance apart, NaN between them, and coefficients.
+template <class V>
+struct SeveralVectors {
+  offset_t stride;
+  GuardedVector<V> y;
+  GuardedVector<double> c;
+
+  SeveralVectors(const Setting& s, int count)
+      : stride(s.n + 5),
+        y(static_cast<index_t>(count * stride), s.y),
+        c(max_vectors_together, Alignment::odd) {
+    y.randomize(3);
+    c.randomize(4);
+    for (int k = 0; k < count; ++k)
+      for (index_t i = s.n; i < stride; ++i)
+        y[static_cast<index_t>(k * stride) + i] = GuardedVector<V>::nan();
+  }
+  V at(int k, index_t i) const { return y[static_cast<index_t>(k * stride) + i]; }
+};
+
+template <class V>
+void check_mdot(const Backend& backend, Findings& findings, const Setting& setting, int count) {
+  if (!findings.offered(vector_ops<V>(backend).mdot, "mdot")) return;
+  const SeveralVectors<V> several(setting, count);
+  GuardedVector<V> x(setting.n, setting.x);
+  x.randomize(1);
+  GuardedVector<double> actual(max_vectors_together, Alignment::odd), expected = actual;
+  const auto name = [&] { return "mdot of " + std::to_string(count) + setting.text(); };
+  const TestQueue queue(backend, setting.n, setting.threads);
+  vector_ops<V>(backend).mdot(queue, setting.n, count, queue(several.y), several.stride,
+                              queue(std::as_const(x)), queue(actual));
+  queue.finish();
+  const TestQueue oracle(reference(), setting.n, 1);
+  vector_ops<V>(reference())
+      .mdot(oracle, setting.n, count, oracle(several.y), several.stride, oracle(std::as_const(x)),
+            oracle(expected));
+  findings.compare(difference(actual, expected,
+                              [&](index_t k) {
+                                if (k >= count) return 0.0;  // not written
+                                double sum = 0;
+                                for (index_t i = 0; i < setting.n; ++i)
+                                  sum += std::abs(double(several.at(k, i)) * x[i]);
+                                return reduction_tolerance(setting.n, sum);
+                              }),
+                   name);
+  findings.compare(unless(queue.walls_intact() && actual.walls_intact(), "too much scratch"), name);
+}
+
+template <class V>
+void check_maxpy(const Backend& backend, Findings& findings, const Setting& setting, int count) {
+  if (!findings.offered(vector_ops<V>(backend).maxpy, "maxpy")) return;
+  const SeveralVectors<V> several(setting, count);
+  for (const bool with_norm : {false, true}) {
+    Operands<V> v(setting);
+    double actual = GuardedVector<double>::nan(), expected = actual;
+    const auto run = [&](const auto& ops, const TestQueue& queue, bool is_actual) {
+      double& xx = is_actual ? actual : expected;
+      ops.maxpy(queue, setting.n, count, -0.75, queue(several.c), queue(several.y), several.stride,
+                queue(v.target(is_actual)), with_norm ? queue(xx) : nullptr);
+    };
+    with_both<V>(backend, setting, run);
+    const auto name = [&] { return "maxpy of " + std::to_string(count) + setting.text(); };
+    findings.compare(difference(v.actual, v.expected,
+                                [&](index_t i) {
+                                  double sum = std::abs(double(v.y[i]));
+                                  for (int k = 0; k < count; ++k)
+                                    sum += std::abs(several.c[k] * several.at(k, i));
+                                  return sum_tolerance<V>(count + 1, sum);
+                                }),
+                     name);
+    if (!with_norm) continue;
+    double own = 0;
+    for (index_t i = 0; i < setting.n; ++i) own += double(v.actual[i]) * v.actual[i];
+    findings.compare(difference(actual, own, reduction_tolerance(setting.n, own)), name);
+  }
+}
+
+template <class V>
+void check_normalize(const Backend& backend, Findings& findings, const Setting& setting) {
+  if (!findings.offered(vector_ops<V>(backend).normalize, "normalize")) return;
+  for (double xx : {0.0, 0.37, 9.0}) {
+    Operands<V> v(setting);
+    v.actual.fill(GuardedVector<V>::nan());
+    v.expected.fill(GuardedVector<V>::nan());
+    with_both<V>(backend, setting, [&](const auto& ops, const TestQueue& queue, bool is_actual) {
+      ops.normalize(queue, setting.n, queue(std::as_const(v.x)), queue(xx),
+                    queue(v.target(is_actual)));
+    });
+    findings.compare(
+        difference(v.actual, v.expected,
+                   [&](index_t i) { return sum_tolerance<V>(1, std::abs(double(v.expected[i]))); }),
+        [&] { return "normalize by the root of " + std::to_string(xx) + setting.text(); });
+  }
+}
+
 template <class V>
 void check_precision(const Backend& backend, Findings& findings) {
   for (int threads = 1; threads <= most_threads(backend);
@@ -188,6 +283,12 @@ void check_precision(const Backend& backend, Findings& findings) {
           check_multiply<V>(backend, findings, setting);
           check_dot<V>(backend, findings, setting);
           check_nrm2<V>(backend, findings, setting);
+          if (x != y) continue;  // neighbours of others are unaligned anyway
+          for (const int count : {1, 3, max_vectors_together}) {
+            check_mdot<V>(backend, findings, setting, count);
+            check_maxpy<V>(backend, findings, setting, count);
+          }
+          check_normalize<V>(backend, findings, setting);
         }
 }
 

@@ -10,7 +10,7 @@
 
 namespace cnc {
 
-/// The Krylov methods, in the order of Methods.
+/// The Krylov methods: those that are made of phases, in the order of Methods, then those that work on a growing basis.
 enum class Method {
   automatic = -1,        ///< for solvers: one that suits the matrix, and another where it fails
   pcg = 0,               ///< classic preconditioned CG (Hestenes & Stiefel 1952)
@@ -18,6 +18,8 @@ enum class Method {
   bicgstab,              ///< van der Vorst 1992: for matrices that are not symmetric
   pcg_pipelined,         ///< Ghysels & Vanroose 2014: the reduction is under way during the product
   minres,                ///< Paige & Saunders 1975: for symmetric matrices, definite or not
+  gmres,                 ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
+  fgmres,  ///< Saad 1993: the same with a preconditioner that may change from step to step
 };
 
 namespace methods {
@@ -39,8 +41,15 @@ using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined
 
 }  // namespace methods
 
-/// How many methods there are.
+/// How many methods are made of phases.
 inline constexpr int method_count = methods::Methods<double>::size;
+/// How many there are in all.
+inline constexpr int all_method_count = method_count + 2;
+static_assert(static_cast<int>(Method::gmres) == method_count);
+static_assert(static_cast<int>(Method::fgmres) == all_method_count - 1);
+
+/// Whether a method is made of phases, which backends execute.
+constexpr bool is_phased(Method method) { return static_cast<int>(method) < method_count; }
 
 /// A phase as those see it who only order its execution.
 struct PhaseFacts {
@@ -126,10 +135,28 @@ constexpr MethodFacts facts_of() {
     static_assert(Method::Finish::sums.count == 0);
   return facts;
 }
+/// Of GMRES: vectors read and written, and flops, are means over a cycle of 30 steps.
+constexpr MethodFacts facts_of_gmres(const char* name, const char* title) {
+  enum Vector { r, x, scratch, vectors };
+  return {.name = name,
+          .title = title,
+          .vectors = vectors,
+          .x = x,
+          .r = r,
+          .restarts = true,
+          .scratch = scratch,
+          .products = 1,
+          .passes = 38,
+          .flops_per_row = 66};
+}
 constexpr auto all_facts() {
   struct All {
-    MethodFacts of[method_count];
+    MethodFacts of[all_method_count];
   } all;
+  all.of[static_cast<int>(Method::gmres)] =
+      facts_of_gmres("gmres", "generalised minimal residuals, restarted");
+  all.of[static_cast<int>(Method::fgmres)] =
+      facts_of_gmres("fgmres", "flexible generalised minimal residuals, restarted");
   Methods<double>::for_each([&]<class Method>(int k) { all.of[k] = facts_of<Method>(); });
   return all;
 }

@@ -72,6 +72,9 @@ constexpr ProductDots<V> dots_of(const MethodVectors<V>& v, MethodScalars* scala
   return dots;
 }
 
+/// Vectors that mdot and maxpy take together at most.
+inline constexpr int max_vectors_together = 8;
+
 /// Operations on vectors of V.
 template <class V>
 struct VectorOps {
@@ -87,6 +90,14 @@ struct VectorOps {
   void (*dot)(const Queue&, index_t n, const V* x, const V* y, double* result) = nullptr;
   /// *result := sqrt(x . x)
   void (*nrm2)(const Queue&, index_t n, const V* x, double* result) = nullptr;
+  /// result[k] := y_k . x for k < count <= max_vectors_together, all in one reduction; y_k is y + k stride
+  void (*mdot)(const Queue&, index_t n, int count, const V* y, offset_t stride, const V* x,
+               double* result) = nullptr;
+  /// x := x + scale sum_k c[k] y_k, c in the backend's memory; then, unless it is null, *xx := x . x
+  void (*maxpy)(const Queue&, index_t n, int count, double scale, const double* c, const V* y,
+                offset_t stride, V* x, double* xx) = nullptr;
+  /// y := x / sqrt(*xx), zero where *xx is not positive
+  void (*normalize)(const Queue&, index_t n, const V* x, const double* xx, V* y) = nullptr;
   /// z := M^-1 r
   void (*precondition)(const Queue&, index_t n, const PreconditionerOperand<V>& M, const V* r,
                        V* z) = nullptr;

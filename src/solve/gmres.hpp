@@ -1,0 +1,272 @@
+#pragma once
+
+#include "solve/system.hpp"
+#include "solve/tally.hpp"
+#include "solve/workspace.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace cnc::detail {
+
+/// Restarted GMRES with the preconditioner on the right, and flexible GMRES, which keeps the preconditioned vectors and so
+/// allows another preconditioner in each step.
+///
+/// The basis is made by classical Gram-Schmidt, all dots of a step in one go, and a second time where the first has taken
+/// away all but a tenth of a vector (on a device always: the host would have to be asked). The host reads the columns of the
+/// Hessenberg matrix of several steps at once on a device, and of one on a host; Givens rotations give the residual
+/// norm. When a cycle ends, the residual is a combination of the basis: no product, and b is not needed.
+///
+/// Method   Saad & Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, 1986,
+///          section 3; Saad, A flexible inner-outer preconditioned GMRES algorithm, 1993; reorthogonalisation:
+///          Daniel, Gragg, Kaufman & Stewart 1976.
+template <class V, class Exec>
+class Gmres {
+ public:
+  using Space = typename Exec::memory_space;
+
+  Gmres(const System<V, Exec>& system, const Workspace<V, Space>& work, const Vector<V, Space>& x,
+        Tally& tally)
+      : system_(system), work_(work), x_(x), tally_(tally) {}
+
+  /// Begins a cycle from r, whose norm is `residual`, and x.
+  void start(Method method, double residual) {
+    flexible_ = method == Method::fgmres;
+    seen_ = {};
+    begin_cycle(residual);
+    copy(x_, base());
+  }
+
+  /// Does at most `iterations` more until r . r <= rr_target; x is that of the last one.
+  index_t iterate(index_t iterations, double rr_target, std::vector<double>* rr_history) {
+    index_t done = 0;
+    while (done < iterations && !(seen_.rr() <= rr_target) && goes_on()) {
+      const int first = steps_;
+      const index_t together = is_host_space<Space> ? 1 : steps_between_looks;
+      const int last = static_cast<int>(
+          std::min<index_t>({restart(), first + together, first + iterations - done}));
+      for (int j = first; j < last; ++j) step(j);
+      look();
+      for (int j = first; j < last && !(seen_.rr() <= rr_target) && goes_on(); ++j) {
+        if (!rotate(j)) break;
+        ++steps_;
+        ++done;
+        if (rr_history != nullptr) rr_history->push_back(seen_.rr());
+      }
+      // Steps that were done ahead and are not wanted any more are done again should the cycle go on.
+      if (steps_ == restart()) end_cycle();
+    }
+    if (steps_ > 0 && seen_.breakdown != Breakdown::not_finite) form_x();
+    return done;
+  }
+
+  const MethodScalars& seen() const { return seen_; }
+
+ private:
+  static constexpr index_t steps_between_looks = 8;
+
+  using Basis = typename Workspace<V, Space>::Basis;
+
+  // --- vectors and coefficients ------------------------------------------------------------------------------
+
+  Basis& basis() const { return *work_.basis; }
+  int restart() const { return basis().restart; }
+  bool goes_on() const { return seen_.breakdown == Breakdown::none; }
+
+  /// One of several vectors.
+  Vector<V, Space> vector(const Vector<V, Space>& of, int j) const {
+    return Vector<V, Space>(of.data() + basis().stride * j, static_cast<std::size_t>(n()));
+  }
+  Vector<V, Space> v(int j) const { return vector(basis().v, j); }
+  /// M^-1 v_j: kept if flexible.
+  Vector<V, Space> z(int j) const { return vector(basis().z, flexible_ ? j : 0); }
+  const Vector<V, Space>& r() const { return work_.r; }
+  const Vector<V, Space>& w() const { return basis().w; }
+  const Vector<V, Space>& base() const { return basis().base; }
+
+  const Queue& queue() const { return system_.ctx->queue(); }
+  const VectorOps<V>& ops() const { return system_.vector_ops(); }
+  index_t n() const { return system_.rows; }
+
+  /// Column j in the backend's memory: dots of the first pass, those of the second, and w . w after each.
+  double* column(int j) const { return basis().columns.data() + basis().column_size() * j; }
+  const double* host_column(int j) const {
+    return basis().host_columns.data() + basis().column_size() * j;
+  }
+
+  void copy(const Vector<const V, Space>& from, const Vector<V, Space>& to) {
+    Kokkos::deep_copy(system_.ctx->execution_space_instance(), to, from);
+    ++tally_.backend_calls;
+  }
+
+  // --- a step ------------------------------------------------------------------------------------------------
+
+  /// w := A M^-1 v_j made orthogonal to v_0 .. v_j, and v_{j+1}. Enqueued only.
+  void step(int j) {
+    system_.preconditioner().apply(*system_.ctx, v(j), z(j));
+    system_.apply(z(j), w());
+    tally_.backend_calls += 2;
+    double* const h = column(j);
+    const int size = restart() + 1;
+    orthogonalize(j + 1, h, h + 2 * size);
+    if (!is_host_space<Space> || loses_a_digit(h, j + 1, h[2 * size])) {
+      orthogonalize(j + 1, h + size, h + 2 * size + 1);
+    } else {
+      for (int k = 0; k <= j; ++k) h[size + k] = 0;
+      h[2 * size + 1] = h[2 * size];
+    }
+    ops().normalize(queue(), n(), w().data(), h + 2 * size + 1, v(j + 1).data());
+    ++tally_.backend_calls;
+  }
+
+  static bool loses_a_digit(const double* h, int count, double left) {
+    double removed = 0;
+    for (int k = 0; k < count; ++k) removed += h[k] * h[k];
+    return left < 0.01 * (left + removed);
+  }
+
+  /// w less its part in v_0 .. v_{count-1}: h[k] := v_k . w, w := w - sum h[k] v_k, *ww := w . w.
+  void orthogonalize(int count, double* h, double* ww) {
+    for_parts(count, [&](int k, int part, bool) {
+      ops().mdot(queue(), n(), part, v(k).data(), basis().stride, w().data(), h + k);
+    });
+    add(-1, count, h, basis().v, w(), ww);
+  }
+
+  /// to := to + scale sum_k c[k] of_k, c in the backend's memory.
+  void add(double scale, int count, const double* c, const Vector<V, Space>& of,
+           const Vector<V, Space>& to, double* norm2 = nullptr) {
+    for_parts(count, [&](int k, int part, bool is_last) {
+      ops().maxpy(queue(), n(), part, scale, c + k, vector(of, k).data(), basis().stride, to.data(),
+                  is_last ? norm2 : nullptr);
+    });
+  }
+
+  /// body(first, how many, whether they are the last) for parts of `count` vectors that operations take.
+  template <class Body>
+  void for_parts(int count, const Body& body) {
+    for (int k = 0; k < count; k += max_vectors_together) {
+      const int part = std::min(max_vectors_together, count - k);
+      body(k, part, k + part == count);
+      ++tally_.backend_calls;
+    }
+  }
+
+  /// The host reads the columns.
+  void look() {
+    ++tally_.host_synchronisations;
+    Kokkos::deep_copy(system_.ctx->execution_space_instance(), basis().host_columns,
+                      basis().columns);
+    system_.ctx->fence();
+  }
+
+  // --- the small problem, on the host --------------------------------------------------------------------------
+
+  /// Column j of R, and the residual norm after it; false at a breakdown.
+  bool rotate(int j) {
+    const int size = restart() + 1;
+    const double* const h = host_column(j);
+    double* const column = &R(0, j);
+    bool finite = true;
+    for (int k = 0; k <= j; ++k) finite = finite && std::isfinite(column[k] = h[k] + h[size + k]);
+    const double below = std::sqrt(std::max(h[2 * size + 1], 0.0));
+    if (!finite || !std::isfinite(h[2 * size + 1])) return breaks_down(Breakdown::not_finite);
+    for (int k = 0; k < j; ++k) turn(k, column[k], column[k + 1]);
+    const double length = std::hypot(column[j], below);
+    // A is singular as far as the basis goes.
+    if (length == 0) return breaks_down(Breakdown::zero_divisor);
+    basis().cosines[j] = column[j] / length;
+    basis().sines[j] = below / length;
+    column[j] = length;
+    double* const g = basis().g.data();
+    g[j + 1] = -basis().sines[j] * g[j];
+    g[j] *= basis().cosines[j];
+    seen_[0] = g[j + 1] * g[j + 1];
+    return true;
+  }
+  double& R(int row, int column) const {
+    return basis().upper[static_cast<std::size_t>(column) * (restart() + 1) + row];
+  }
+  void turn(int k, double& above, double& below) const {
+    const double kept = above;
+    above = basis().cosines[k] * kept + basis().sines[k] * below;
+    below = -basis().sines[k] * kept + basis().cosines[k] * below;
+  }
+  bool breaks_down(Breakdown why) {
+    seen_.breakdown = why;
+    return false;
+  }
+
+  /// Brings numbers of the host to the backend's memory.
+  const double* in_backend(const std::vector<double>& numbers, int count) {
+    for (int k = 0; k < count; ++k) basis().host_coefficients(k) = numbers[k];
+    Kokkos::deep_copy(system_.ctx->execution_space_instance(), basis().coefficients,
+                      basis().host_coefficients);
+    system_.ctx->fence();  // the next ones are written to the same place
+    return basis().coefficients.data();
+  }
+
+  // --- x and the residual --------------------------------------------------------------------------------------
+
+  /// x := base + M^-1 sum y_k v_k with R y = g.
+  void form_x() {
+    std::vector<double>& y = basis().y;
+    for (int k = steps_ - 1; k >= 0; --k) {
+      y[k] = basis().g[k];
+      for (int i = k + 1; i < steps_; ++i) y[k] -= R(k, i) * y[i];
+      y[k] /= R(k, k);
+    }
+    const double* const c = in_backend(y, steps_);
+    copy(base(), x_);
+    if (flexible_) return add(1, steps_, c, basis().z, x_);
+    combine(c, steps_);
+    system_.preconditioner().apply(*system_.ctx, w(), z(0));
+    ops().axpy(queue(), n(), V(1), z(0).data(), x_.data());
+    tally_.backend_calls += 2;
+  }
+
+  /// w := sum c_k v_k
+  void combine(const double* c, int count) {
+    ops().scal(queue(), n(), V(0), w().data());
+    ++tally_.backend_calls;
+    add(1, count, c, basis().v, w());
+  }
+
+  /// The residual is V Q^T e g, with the rotations Q taken back.
+  void end_cycle() {
+    form_x();
+    std::vector<double>& c = basis().y;
+    std::fill(c.begin(), c.end(), 0.0);
+    const double residual = basis().g[steps_];
+    c[steps_] = residual;
+    for (int k = steps_ - 1; k >= 0; --k) {
+      const double above = c[k], below = c[k + 1];
+      c[k] = basis().cosines[k] * above - basis().sines[k] * below;
+      c[k + 1] = basis().sines[k] * above + basis().cosines[k] * below;
+    }
+    combine(in_backend(c, steps_ + 1), steps_ + 1);
+    copy(w(), r());
+    copy(x_, base());
+    begin_cycle(std::abs(residual));
+  }
+
+  void begin_cycle(double residual) {
+    steps_ = 0;
+    basis().g[0] = residual;
+    seen_[0] = residual * residual;
+    ops().axpby(queue(), n(), static_cast<V>(residual > 0 ? 1 / residual : 0), r().data(), V(0),
+                v(0).data());
+    ++tally_.backend_calls;
+  }
+
+  const System<V, Exec>& system_;
+  const Workspace<V, Space>& work_;
+  Vector<V, Space> x_;
+  Tally& tally_;
+  MethodScalars seen_;
+  bool flexible_ = false;
+  int steps_ = 0;  ///< of this cycle
+};
+
+}  // namespace cnc::detail
