@@ -207,7 +207,7 @@ void run(const BenchOptions& options, Record& record) {
 
 void add_options(CLI::App& app) {
   app.add_option("--forms", chosen_forms(),
-                 "automatic, plain operations, fused steps, streamed, graph, resident")
+                 "automatic, plain operations, fused steps, run, streamed, graph, resident")
       ->delimiter(',')
       ->allow_extra_args(false);
 }

@@ -74,7 +74,7 @@ CNC_INLINE void row_loop(const Pass pass, const V* __restrict inverse, const Met
 template <class Pass, InRow in_row, bool again, bool with_sums, class V>
 CNC_INLINE void rows_of_pass(Pass pass, const V* inverse, const MethodVectors<V>& v, index_t begin,
                              index_t end, double* sums) {
-  if constexpr (requires { pass.is_first; }) {
+  if constexpr (Pass::writes != 0 && requires { pass.is_first; }) {
     if (pass.is_first) {
       row_loop<in_row, again, with_sums>(pass, inverse, v, begin, end, sums);
       return;

@@ -23,12 +23,13 @@ void axpy(const Context<Exec>& ctx, detail::ScalarOf<Y> alpha, const X& x, const
 
 /// y := alpha x + beta y; beta == 0 overwrites y, NaN in y is never read. Cost: 3 passes (2 for beta 0).
 template <class Exec, class X, class Y>
-void axpby(const Context<Exec>& ctx, detail::ScalarOf<Y> alpha, const X& x, detail::ScalarOf<Y> beta,
-           const Y& y) {
+void axpby(const Context<Exec>& ctx, detail::ScalarOf<Y> alpha, const X& x,
+           detail::ScalarOf<Y> beta, const Y& y) {
   const index_t n = detail::checked_extent(y.extent(0));
   detail::check_vector<Exec>(x, n, "axpby: x and y need the same length");
   detail::check_vector<Exec>(y, n, "axpby: y must be contiguous");
-  ctx.template vectors<detail::ScalarOf<Y>>().axpby(ctx.queue(), n, alpha, x.data(), beta, y.data());
+  ctx.template vectors<detail::ScalarOf<Y>>().axpby(ctx.queue(), n, alpha, x.data(), beta,
+                                                    y.data());
 }
 
 /// x := alpha x; alpha == 0 overwrites x. Cost: 2 passes.
@@ -46,7 +47,8 @@ void multiply(const Context<Exec>& ctx, const X& x, const Y& y, const Z& z) {
   detail::check_vector<Exec>(x, n, "multiply: x and z need the same length");
   detail::check_vector<Exec>(y, n, "multiply: y and z need the same length");
   detail::check_vector<Exec>(z, n, "multiply: z must be contiguous");
-  ctx.template vectors<detail::ScalarOf<Z>>().multiply(ctx.queue(), n, x.data(), y.data(), z.data());
+  ctx.template vectors<detail::ScalarOf<Z>>().multiply(ctx.queue(), n, x.data(), y.data(),
+                                                       z.data());
 }
 
 /// x . y, accumulated in double whatever the vectors are, in an order that depends on n alone.

@@ -9,13 +9,19 @@
 
 namespace cnc {
 
+/// What Jacobi does with diagonal entries that are not positive.
+enum class DiagonalRule {
+  as_it_is,      ///< 1 / a_ii; a zero is a fault
+  one_for_zero,  ///< one in the place of a zero
+  magnitude,     ///< 1 / |a_ii|, and one for a zero: positive definite whatever A is
+};
+
 /// A built-in preconditioner: kind, block size, and the inverted diagonal (blocks).
 template <class V, class Space = HostSpace>
 struct Preconditioner {
   PreconditionerKind kind = PreconditionerKind::none;  ///< which of them
   int block_size = 1;
-  /// jacobi: whether to set up 1 / |a_ii|, and one where a_ii is zero, which is positive definite for any symmetric A
-  bool positive = false;
+  DiagonalRule diagonal = DiagonalRule::as_it_is;  ///< jacobi, and blocks of one row
   Vector<V, Space> inverse;  ///< jacobi: [rows]; block_jacobi: [ceil(rows/b) b^2], row-major
 
   /// What kernels see.

@@ -99,9 +99,10 @@ struct CallbackAction {
 
 /// What to solve with, and when to stop.
 struct SolveOptions {
-  /// The recurrences. `automatic` chooses in prepare: bicgstab for a matrix that is not symmetric, minres where the diagonal
-  /// is not positive, otherwise pcg; where one fails, the solve goes on with the next of pcg, minres, bicgstab, gmres (whose
-  /// basis is allocated then).
+  /// The recurrences. `automatic` chooses in prepare and update_values: bicgstab for a matrix that is not symmetric and for
+  /// an operator, minres where the diagonal is not positive, otherwise pcg. Where one breaks down, diverges or meets what is
+  /// not positive definite or no number, and where bicgstab gains nothing in 500 iterations, the solve goes on from the best
+  /// x with the next of pcg, minres, bicgstab, gmres, whose basis is allocated then. Jacobi puts one for a zero.
   Method method = Method::pcg;
   int restart = 30;  ///< steps of a cycle of gmres and fgmres: so many vectors are kept
   SolveForm form = SolveForm::automatic;  ///< how iterations are carried out
@@ -122,7 +123,7 @@ struct SolveOptions {
   double max_seconds = std::numeric_limits<double>::infinity();  ///< the time limit
   double divergence = 1e8;  ///< diverged when residual > divergence * initial residual
 
-  /// PCG needs a symmetric matrix. One that is found not to be, beyond rounding, ends as `stagnated` once
+  /// PCG and MINRES need a symmetric matrix. One that is found not to be, beyond rounding, ends as `stagnated` once
   /// 500 iterations have not halved the residual; true lets it go on to the other limits.
   bool allow_nonsymmetric = false;
   /// true: prepare and update_values copy the matrix, and the caller's arrays are not read after them.

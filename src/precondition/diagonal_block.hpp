@@ -44,7 +44,7 @@ struct BlocksInCsr {
     return stored ? static_cast<double>(A.values[k]) : 0;
   }
 
-  /// Adds the entries of `row` in columns [first, first + b) to `entries`, which are zero.
+  /// Copies the entries of `row` in columns [first, first + b) to `entries`, which are zero.
   KOKKOS_INLINE_FUNCTION void copy_row(index_t row, index_t first, int b, double* entries) const {
     index_t k = ascending ? find_column(A, row, first) : A.row_offsets[row];
     for (; k < A.row_offsets[row + 1]; ++k) {
@@ -58,7 +58,7 @@ struct BlocksInCsr {
 /// Diagonal blocks copied before: row-major, one after the other.
 template <class V>
 struct CopiedBlocks {
-  struct Rows {
+  struct Size {
     index_t rows;
   } A;
   const V* blocks;
@@ -72,12 +72,13 @@ struct CopiedBlocks {
   }
 };
 
-/// inverse := 1 / a(row, row), one when V cannot hold or use that; positive: of its magnitude, and a zero is no fault.
+/// inverse := 1 / a(row, row), one when V cannot hold or use that.
 template <class V, class Blocks>
-KOKKOS_INLINE_FUNCTION BlockFault invert_entry(const Blocks& blocks, bool positive, index_t row,
+KOKKOS_INLINE_FUNCTION BlockFault invert_entry(const Blocks& blocks, DiagonalRule rule, index_t row,
                                                V& inverse) {
   double diagonal = blocks.entry(row);
-  if (positive) diagonal = diagonal == 0 ? 1 : std::abs(diagonal);
+  if (rule != DiagonalRule::as_it_is && diagonal == 0) diagonal = 1;
+  if (rule == DiagonalRule::magnitude) diagonal = std::abs(diagonal);
   const bool regular = std::isfinite(diagonal) && diagonal != 0;
   inverse = regular ? static_cast<V>(1 / diagonal) : V(1);
   if (regular && std::isfinite(inverse) && inverse != 0) return {};
@@ -123,15 +124,18 @@ KOKKOS_INLINE_FUNCTION BlockFault invert_diagonal_block(const Blocks& blocks, in
   return {not_finite_row < 0 ? first : not_finite_row, not_finite_row < 0};
 }
 
-/// The door of a set-up for a matrix of rows x cols: checks, and an `inverse` of the right size. The number of blocks
-/// to invert.
-template <class V, class Space>
-index_t open_set_up(index_t rows, index_t cols, PreconditionerKind kind, int block_size,
-                    Preconditioner<V, Space>& M) {
+/// What a set-up is refused for.
+inline void require_set_up(index_t rows, index_t cols, PreconditionerKind kind, int block_size) {
   require(rows == cols, "set_up_preconditioner: the matrix must be square");
   require(
       kind != PreconditionerKind::block_jacobi || (block_size >= 1 && block_size <= max_block_size),
       "set_up_preconditioner: block size must be 1 to 16");
+}
+
+/// The begin of a set-up that nothing speaks against: an `inverse` of the right size. The number of blocks to invert.
+template <class V, class Space>
+index_t open_set_up(index_t rows, PreconditionerKind kind, int block_size,
+                    Preconditioner<V, Space>& M) {
   M.kind = kind;
   M.block_size = kind == PreconditionerKind::block_jacobi ? block_size : 1;
   const index_t blocks = kind == PreconditionerKind::none ? 0 : ceil_div(rows, M.block_size);

@@ -17,10 +17,10 @@ KOKKOS_INLINE_FUNCTION void report(const BlockFault& fault, Least& first) {
 template <class V, class Blocks>
 struct InvertEntry {
   Blocks blocks;
-  bool positive;
+  DiagonalRule rule;
   V* inverse;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, Least& fault) const {
-    report(invert_entry(blocks, positive, static_cast<index_t>(i), inverse[i]), fault);
+    report(invert_entry(blocks, rule, static_cast<index_t>(i), inverse[i]), fault);
   }
 };
 
@@ -36,7 +36,7 @@ struct InvertBlock {
   }
 };
 
-/// Inverts `count` blocks into M, which they may lie in.
+/// Inverts `count` blocks into M, which may already hold them.
 template <class Exec, class V, class Space, class Blocks>
 PreconditionerSetup invert_blocks(const Blocks& blocks, index_t count,
                                   const Preconditioner<V, Space>& M) {
@@ -45,7 +45,7 @@ PreconditionerSetup invert_blocks(const Blocks& blocks, index_t count,
   const auto run = [&](const auto& invert) {
     return sum_over<Least>(instance<Exec>(), count, invert);
   };
-  const Least fault = b == 1   ? run(InvertEntry<V, Blocks>{blocks, M.positive, inverse})
+  const Least fault = b == 1   ? run(InvertEntry<V, Blocks>{blocks, M.diagonal, inverse})
                       : b <= 4 ? run(InvertBlock<4, V, Blocks>{blocks, b, inverse})
                       : b <= 8 ? run(InvertBlock<8, V, Blocks>{blocks, b, inverse})
                                : run(InvertBlock<max_block_size, V, Blocks>{blocks, b, inverse});
@@ -78,8 +78,9 @@ template <class Exec, class V, class S, class Space>
 PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, PreconditionerKind kind,
                                           int block_size, Preconditioner<V, Space>& M) {
   require(A.block_size == 1, "set_up_preconditioner: needs a CSR matrix (block size 1)");
-  const index_t blocks = open_set_up(A.rows, A.cols, kind, block_size, M);
+  require_set_up(A.rows, A.cols, kind, block_size);
   const bool ascending = kind == PreconditionerKind::none || require_csr(A) == Checked::ascending;
+  const index_t blocks = open_set_up(A.rows, kind, block_size, M);
   return invert_blocks<Exec>(BlocksInCsr<S>{A.operand(), ascending}, blocks, M);
 }
 
@@ -91,7 +92,8 @@ PreconditionerSetup set_up_preconditioner(const Matrix<V, Space>& any, Precondit
       [&]<class Layout>(const Layout& A) -> PreconditionerSetup {
         if constexpr (requires { A.row_offsets; })
           if (A.block_size == 1) return set_up_preconditioner<Exec>(A, kind, block_size, M);
-        const index_t blocks = open_set_up(A.rows, A.cols, kind, block_size, M);
+        require_set_up(A.rows, A.cols, kind, block_size);
+        const index_t blocks = open_set_up(A.rows, kind, block_size, M);
         if (blocks == 0) return {};
         const auto operand = A.operand();
         const Rows<Exec, std::remove_const_t<decltype(operand)>> rows{operand};

@@ -22,24 +22,30 @@ constexpr MethodFacts workspace_facts(Method method) {
   all.x = all.scratch = -1;
   return all;
 }
+static_assert(std::all_of(std::begin(candidates), std::end(candidates),
+                          [](Method method) { return method_facts(method).r == 0; }));
 
 /// The methods of a solve in the order in which they are tried, each where the one before fails.
 struct MethodChoice {
   std::span<const Method> methods;
   std::string reason;  ///< of the first; empty where the caller has named it
 
-  /// Whether the built-in preconditioner is to be positive definite whatever the matrix is.
-  bool wants_positive() const { return method_facts(methods.front()).indefinite; }
+  /// What Jacobi does about a diagonal that is not positive.
+  DiagonalRule diagonal_rule() const {
+    if (method_facts(methods.front()).indefinite) return DiagonalRule::magnitude;
+    return reason.empty() ? DiagonalRule::as_it_is : DiagonalRule::one_for_zero;
+  }
 };
 
+/// `asked` is what the choice points to, unless it is Method::automatic.
+///
 /// Cost   of Method::automatic: the search for asymmetry, O(nonzeros), once for the values of a matrix; a layout other
 ///        than CSR is converted for it.
 template <class V, class Exec>
-MethodChoice choose_methods(const Method& asked, const System<V, Exec>& system,
-                            Diagnosis<V, Exec>& diagnosis) {
+MethodChoice choose_methods(const Method* asked, Diagnosis<V, Exec>& diagnosis) {
   const std::span<const Method> all(candidates);
-  if (asked != Method::automatic) return {{&asked, 1}, {}};
-  if (system.matrix_free) return {all.subspan(2), "nothing is known of an operator"};
+  if (*asked != Method::automatic) return {{asked, 1}, {}};
+  if (!diagnosis.look()) return {all.subspan(2), "nothing is known of the matrix"};
   if (diagnosis.nonsymmetric())
     return {all.subspan(2), "not symmetric: " + diagnosis.asymmetric_entries_text()};
   const std::string row = diagnosis.nonpositive_diagonal_text();

@@ -21,15 +21,17 @@ struct NegativeDiagonal {
   }
 };
 
-/// What is wrong with a matrix for PCG, looked for when a solve gets nowhere, once for its values. It reads
-/// what solves read. Rows are named as the caller knows them.
+/// What there is to know of a matrix for the choice of a method: looked for when a solve gets nowhere, or before it where the
+/// method is to be chosen, once for its values. It reads what solves read. Rows are named as the caller knows them.
 template <class V, class Exec>
 class Diagnosis {
  public:
   using Space = typename Exec::memory_space;
 
-  Diagnosis(const System<V, Exec>& system, const Ordering<V, Exec>& ordering)
-      : system_(system), ordering_(ordering) {}
+  /// source: the matrix in CSR; empty where a layout is all there is.
+  Diagnosis(const System<V, Exec>& system, const Ordering<V, Exec>& ordering,
+            const CsrMatrix<V, Space>& source)
+      : system_(system), ordering_(ordering), source_(source) {}
 
   /// New values.
   void forget() {
@@ -39,6 +41,16 @@ class Diagnosis {
   }
   /// What the analysis of the matrix that iterations use has found.
   void know(const Asymmetry& asymmetry) { asymmetry_ = asymmetry; }
+
+  /// Finds out about symmetry and diagonal at once; false if there is no matrix, or no memory to look at it.
+  bool look() {
+    if (asymmetry_ && nonpositive_row_) return true;
+    return found_in_csr(false, [&](const auto& A) {
+      if (!asymmetry_) asymmetry_ = find_asymmetry(A);
+      nonpositive_row_ = diagonal_row(A, true);
+      return true;
+    });
+  }
 
   /// Whether the matrix differs from its transpose by more than rounding, as far as that can be found out.
   bool nonsymmetric() {
@@ -56,7 +68,7 @@ class Diagnosis {
            " (counted from 0)";
   }
   std::string asymmetry_text() const {
-    return "the matrix is not symmetric, as this method needs it and bicgstab does not: " +
+    return "the matrix is not symmetric, which this method requires and bicgstab does not: " +
            asymmetric_entries_text();
   }
 
@@ -76,18 +88,20 @@ class Diagnosis {
     if (system_.matrix_free) return unknown;
     try {
       system_.ctx->fence();
-      return find(to_csr(system_.matrix));
+      const bool in_csr = source_.row_offsets.extent(0) != 0;
+      return find(in_csr ? source_ : to_csr(system_.matrix));
     } catch (const Error&) {
       return unknown;
     }
   }
 
+  index_t diagonal_row(const CsrMatrix<V, Space>& A, bool or_zero) const {
+    return first_row(system_.ctx->execution_space_instance(), A.rows,
+                     NegativeDiagonal<V>{A.operand(), or_zero});
+  }
   std::string diagonal_text(std::optional<index_t>& known, bool or_zero, const char* what) {
     if (!known)
-      known = found_in_csr(index_t(-1), [&](const auto& A) {
-        return first_row(system_.ctx->execution_space_instance(), A.rows,
-                         NegativeDiagonal<V>{A.operand(), or_zero});
-      });
+      known = found_in_csr(index_t(-1), [&](const auto& A) { return diagonal_row(A, or_zero); });
     if (*known < 0) return {};
     return "the diagonal entry of row " + row_text(*known) + " (counted from 0) " + what;
   }
@@ -98,6 +112,7 @@ class Diagnosis {
 
   const System<V, Exec>& system_;
   const Ordering<V, Exec>& ordering_;
+  const CsrMatrix<V, Space>& source_;
   std::optional<Asymmetry> asymmetry_;
   std::optional<index_t> negative_row_, nonpositive_row_;  ///< -1: none
 };

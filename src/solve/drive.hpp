@@ -168,27 +168,35 @@ class Drive {
     }
   }
 
-  /// Whether another method is tried from the best x there is, because the one before is not for this matrix.
-  bool takes_next_method(SolveStatus ended) {
-    if (ended != SolveStatus::breakdown && ended != SolveStatus::diverged &&
-        ended != SolveStatus::not_positive_definite && ended != SolveStatus::stagnated)
-      return false;
-    if (tried_ + 1 == methods_.size()) return false;
-    const Method next = methods_[tried_ + 1];
-    SolveForm form;
+  /// Whether a method can be gone on with, and its form. One with a basis has it allocated now.
+  bool is_offered(Method method, SolveForm& form) {
     try {
-      form = choose_form(system_, next, options_.form);
-      if (!is_phased(next) && work_.basis == nullptr)
-        work_.allocate_basis(system_.rows, options_.restart, next == Method::fgmres);
+      form = choose_form(system_, method, options_.form);
+      if (!is_phased(method) && work_.basis == nullptr)
+        work_.allocate_basis(system_.rows, options_.restart, method == Method::fgmres);
+      return true;
     } catch (const UnsupportedOperation&) {
       return false;
     } catch (const OutOfMemory&) {
       return false;
     }
+  }
+
+  /// Whether another method is tried from the best x there is, because the one before is not for this matrix.
+  bool takes_next_method(SolveStatus ended) {
+    if (ended != SolveStatus::breakdown && ended != SolveStatus::diverged &&
+        ended != SolveStatus::not_positive_definite && ended != SolveStatus::stagnated &&
+        ended != SolveStatus::not_finite)
+      return false;
+    if (engine_.iterations() >= options_.max_iterations) return false;
+    SolveForm form = SolveForm::automatic;
+    std::size_t next = tried_ + 1;
+    while (next < methods_.size() && !is_offered(methods_[next], form)) ++next;
+    if (next == methods_.size()) return false;
     add_cost();
-    report_.choice += "; after iteration " + std::to_string(engine_.iterations()) + " of " +
-                      facts().name + " (" + to_string(ended) + ") ";
-    ++tried_;
+    report_.choice += "; after " + std::to_string(engine_.iterations() - begun_at_) +
+                      " iterations of " + facts().name + " (" + to_string(ended) + ") ";
+    tried_ = next;
     report_.choice += facts().name;
     report_.detail.clear();
     restarts_ = 0;
@@ -384,7 +392,7 @@ class Drive {
 
   SolveStatus breakdown(Breakdown kind) {
     const char* const divided =
-        facts().symmetric ? "p.Ap or r.z" : "an inner product of the method";
+        facts().symmetric && !facts().indefinite ? "p.Ap or r.z" : "a divisor of the method";
     switch (kind) {
       case Breakdown::not_finite:
         return explain(SolveStatus::not_finite, std::string(divided) + " is a NaN or an infinity");
@@ -402,10 +410,10 @@ class Drive {
     if (preconditioner && system_.given)
       return "r.z < 0: the preconditioner given is not positive definite";
     if (facts().indefinite)
-      return "r.z < 0: the preconditioner is not positive definite, as jacobi is here";
+      return "r.z < 0: the preconditioner is not positive definite; jacobi is made so for minres";
     const std::string row = diagnosis_.negative_diagonal_text();
     return std::string(preconditioner ? "r.z < 0" : "p.Ap < 0") +
-           ": the matrix is not positive definite, as CG needs it and minres does not" +
+           ": the matrix is not positive definite, which CG requires and minres does not" +
            (row.empty() ? "" : ": " + row);
   }
 

@@ -34,9 +34,9 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
   std::string text = std::string("SolveOptions: backend '") + system.ctx->backend().name +
                      "' has no form '" + to_string(asked) + "' of " + method_facts(method).name +
                      " for this matrix and preconditioner";
-  if (is_run(asked) && !local && asked == SolveForm::resident)
+  if (asked == SolveForm::resident && !local)
     text += ", which is not local to a row or block";
-  else if (is_run(asked) && !local && !system.preconditioner().only_enqueues())
+  else if (is_run(asked) && !local && system.plans() && !system.preconditioner().only_enqueues())
     text += ", which must promise that it only enqueues";
   throw UnsupportedOperation(text + "; 'automatic' takes the best there is");
 }

@@ -22,10 +22,10 @@ class LocalPreconditioner final : public PreconditionerBase<V, Exec> {
   using typename PreconditionerBase<V, Exec>::Space;
 
   LocalPreconditioner() = default;
-  /// positive: as in Preconditioner.
-  LocalPreconditioner(PreconditionerKind kind, int block_size, bool positive = false)
+  LocalPreconditioner(PreconditionerKind kind, int block_size,
+                      DiagonalRule rule = DiagonalRule::as_it_is)
       : kind_(kind), block_size_(block_size) {
-    data_.positive = positive;
+    data_.diagonal = rule;
   }
 
   std::string name() const override {

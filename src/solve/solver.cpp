@@ -22,13 +22,13 @@ struct Solver<V, Exec>::State {
   detail::System<V, Exec> system;
   detail::Workspace<V, Space> work;
   detail::Ordering<V, Exec> ordering;
-  detail::Diagnosis<V, Exec> diagnosis{system, ordering};
   CsrMatrix<V, Space> pattern;  ///< the CSR matrix given to prepare or its copy, for update_values
   CsrMatrix<V, Space> source;   ///< after a prepare with CSR: what preconditioners are set up from
-  bool copies = false;          ///< the solver works on a copy of its own of what it is given
-  bool chosen = false;          ///< `auto` chose the layout
-  std::string note;             ///< for the next report: what update_values had to change
-  PreconditionerSetup setup;    ///< of the built-in preconditioner
+  detail::Diagnosis<V, Exec> diagnosis{system, ordering, source};
+  bool copies = false;              ///< the solver works on a copy of its own of what it is given
+  bool chosen = false;              ///< `auto` chose the layout
+  std::string note;                 ///< for the next report: what update_values had to change
+  PreconditionerSetup setup;        ///< of the built-in preconditioner
   PreconditionerSetup given_setup;  ///< of the caller's
   std::string format;
   int layout_block_size = 1;
@@ -45,9 +45,9 @@ struct Solver<V, Exec>::State {
   /// The methods too, since some want a positive definite one.
   void choose_preconditioner() {
     const int asked = as_prepared.preconditioner_block_size;
-    choice = detail::choose_methods(as_prepared.method, system, diagnosis);
+    choice = detail::choose_methods(&as_prepared.method, diagnosis);
     system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layout_block_size,
-                       choice.wants_positive()};
+                       choice.diagonal_rule()};
   }
 
   /// For other values.

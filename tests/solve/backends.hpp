@@ -82,7 +82,7 @@ inline constexpr SolveForm every_form[] = {SolveForm::automatic,   SolveForm::pl
                                            SolveForm::fused_steps, SolveForm::streamed,
                                            SolveForm::graph,       SolveForm::resident};
 
-inline const char* to_string(Method method) { return method_facts(method).name; }
+inline const char* to_string(Method method) { return method_name(method); }
 
 /// The options that every combination of these tests starts from.
 inline SolveOptions options_for(Method method, const FormatSpec& format, PreconditionerKind kind,

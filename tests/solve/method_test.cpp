@@ -133,6 +133,51 @@ CNC_SOLVER_TEST("the automatic method suits the matrix, and gives way where it f
   }
 }
 
+CNC_SOLVER_TEST("the automatic method works with what solvers work with") {
+  const auto definite = generate_problem("poisson2d:13x11");
+  const auto P = with_known_solution<double>("indefinite", indefinite(definite, 1.3, false));
+  const SolveOptions plain = options_for(Method::automatic, {}, PreconditionerKind::jacobi);
+  const auto check = [&](const SolveOptions& options, double accuracy) {
+    const Vector<double> x = zeros<double>(P.rows());
+    const SolveReport report = solve_once(ctx, options, P.A, P.b, x);
+    CHECK(report.converged());
+    CHECK(report.method == Method::minres);
+    CHECK(relative_difference(x, P.solution) < accuracy);
+    return report;
+  };
+  SolveOptions options = plain;
+  options.reordering = Reordering::rcm;
+  check(options, 1e-5);
+  options = plain;
+  options.storage = StoragePrecision::f32;
+  CHECK(check(options, 1e-5).restarts > 0);
+  options = plain;
+  int calls = 0;
+  index_t last = -1;
+  options.callback_interval = 5;
+  options.callback = [&](const Progress& progress) {
+    CHECK(progress.iteration > last);  // counted on, whatever the method
+    last = progress.iteration;
+    return ++calls > 0;
+  };
+  check(options, 1e-5);
+  CHECK(calls > 3);
+  options = plain;
+  const index_t needed = check(options, 1e-5).iterations;
+  options.max_iterations = needed / 2;
+  const SolveReport limited = solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+  CHECK(limited.status == SolveStatus::max_iterations);
+  CHECK(limited.iterations == needed / 2);
+  CHECK(limited.true_residual < norm2(P.b));
+
+  // A zero on the diagonal of what is not symmetric is no fault of Jacobi's.
+  const auto Q = with_known_solution<double>(
+      "zero", literal_csr<double>(2, 2, {0, 2, 4}, {0, 1, 0, 1}, {3, 1, -1, 0}));
+  const Vector<double> x = zeros<double>(2);
+  CHECK(solve_once(ctx, plain, Q.A, Q.b, x).converged());
+  CHECK(relative_difference(x, Q.solution) < 1e-6);
+}
+
 CNC_SOLVER_TEST("the automatic method is chosen again for new values") {
   const auto P = known_problem<double>("poisson2d:9x8");
   auto solver = solver_on<double>(

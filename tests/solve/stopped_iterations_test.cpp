@@ -254,9 +254,9 @@ SolveForm enqueued_form(const Backend& backend, Method method, SolveForm asked) 
     case SolveForm::plain_operations:
       return detail::has_plain_form(method) ? asked : SolveForm::automatic;
     case SolveForm::fused_steps: return has_passes(backend, method) ? asked : SolveForm::automatic;
-    case SolveForm::run: return runs ? SolveForm::graph : SolveForm::automatic;
     case SolveForm::streamed:
     case SolveForm::graph: return runs ? asked : SolveForm::automatic;
+    case SolveForm::run:
     case SolveForm::resident: break;
   }
   return SolveForm::automatic;

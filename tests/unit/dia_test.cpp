@@ -27,11 +27,11 @@ TEST_CASE("to_dia lays out a small matrix as documented") {
   CHECK_FALSE(A.symmetric);
   CHECK(A.nonzeros == 10);
   CHECK(entries(A.offsets) == std::vector<index_t>{-3, -1, 0, 1, 3});
-  CHECK(entries(A.values) == std::vector<double>{0, 0, 0, 2,     //
-                                                 0, -1, -3, 0,   //
-                                                 4, 5, 6, 7,     //
-                                                 -1, -3, 0, 0,   //
-                                                 2, 0, 0, 0});
+  CHECK(entries(A.values) == std::vector<double>{0,  0,  0,  2,  //
+                                                 0,  -1, -3, 0,  //
+                                                 4,  5,  6,  7,  //
+                                                 -1, -3, 0,  0,  //
+                                                 2,  0,  0,  0});
   A.validate();
 }
 

@@ -85,6 +85,19 @@ TEST_CASE("jacobi is one over the diagonal") {
   CHECK(entries(M.inverse) == std::vector<double>{0.5, -0.25, 2});
 }
 
+TEST_CASE("jacobi of a diagonal that is not positive follows the rule given") {
+  // -4, a zero, none stored, 0.5
+  const auto A = literal_csr<double>(4, 4, {0, 1, 2, 3, 4}, {0, 1, 3, 3}, {-4, 0, 7, 0.5});
+  Preconditioner<double> M;
+  CHECK(set_up_preconditioner(A, PreconditionerKind::jacobi, 1, M).row == 1);
+  M.diagonal = DiagonalRule::one_for_zero;
+  CHECK(set_up_preconditioner(A, PreconditionerKind::jacobi, 1, M).ok());
+  CHECK(entries(M.inverse) == std::vector<double>{-0.25, 1, 1, 2});
+  M.diagonal = DiagonalRule::magnitude;
+  CHECK(set_up_preconditioner(A, PreconditionerKind::jacobi, 1, M).ok());
+  CHECK(entries(M.inverse) == std::vector<double>{0.25, 1, 1, 2});
+}
+
 TEST_CASE("none leaves the inverse empty") {
   Preconditioner<double> M;
   const auto A = generate_problem("poisson2d:3");

@@ -351,7 +351,8 @@ template <class By, class T>
 void check_layouts(const CsrMatrix<T>& A) {
   using Space = typename By::Space;
   const CsrMatrix<T, Space> given = copy_to<Space>(A);
-  for (const char* text : {"csr", "bcsr:2", "bcsr:3", "bsell:1", "bsell:4", "dia"}) {
+  for (const char* text :
+       {"csr", "bcsr:2", "bcsr:3", "bsell:1", "bsell:4", "dia", "dia-symmetric"}) {
     Matrix<T, Space> layout;
     try {
       layout = build_format(given, parse_format(text));
@@ -364,6 +365,8 @@ void check_layouts(const CsrMatrix<T>& A) {
           std::pair{PreconditionerKind::block_jacobi, 3},
           std::pair{PreconditionerKind::block_jacobi, 16}}) {
       Preconditioner<T, Space> expected, found;
+      expected.diagonal = found.diagonal =
+          b == 3 ? DiagonalRule::as_it_is : DiagonalRule::magnitude;
       const PreconditionerSetup from_csr = By::set_up_preconditioner(given, kind, b, expected);
       const PreconditionerSetup from_layout = By::set_up_preconditioner(layout, kind, b, found);
       CHECK(from_layout.row == from_csr.row);

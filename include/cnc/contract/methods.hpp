@@ -163,7 +163,7 @@ constexpr auto all_facts() {
 inline constexpr auto facts_of_methods = all_facts();
 }  // namespace methods
 
-/// The facts of one of them.
+/// The facts of one of them, Method::automatic excepted.
 constexpr const MethodFacts& method_facts(Method method) {
   return methods::facts_of_methods.of[static_cast<int>(method)];
 }

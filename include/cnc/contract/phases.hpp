@@ -17,6 +17,8 @@
 //   static constexpr Breakdown step(MethodScalars&)    the scalar step: coefficients from the sums of earlier phases
 //   static constexpr void after(MethodScalars&)        once the sums are there; see stores below
 //   explicit constexpr Pass(const MethodScalars&)      takes what the statements need, as V
+//   bool is_first                                if the statements ask whether it is the first iteration, by this name:
+//                                                backends may then have a loop for it and one for all others
 //   constexpr void operator()(Row& v) const      the statements of one row: v[p] = v[z] + beta * v[p]
 //   constexpr void sums_of(const Row& v, Add& add) const   add(0, v[r], v[z]): the first sum takes r z of this row
 //

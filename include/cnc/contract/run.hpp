@@ -13,7 +13,7 @@ enum class SolveForm {
   automatic,         ///< the fastest that backend, matrix and preconditioner offer
   plain_operations,  ///< SpMV, dot, axpy ...: one vector operation at a time
   fused_steps,       ///< the method's fused phases one by one; the host looks after every iteration
-  run,  ///< many iterations in one call of the backend: on the host the one way, on a device the fastest of these
+  run,  ///< many iterations in one call of the backend: on the host the only way, on a device the fastest of these
   streamed,  ///< device: kernels enqueued one after the other, scalars and the stop test on the device
   graph,     ///< device: the same kernels, replayed as a graph of many iterations
   resident,  ///< device: one persistent launch, vectors on chip, a barrier across the grid for each reduction

@@ -10,7 +10,7 @@ namespace cnc::methods {
 /// M^-1.
 ///
 /// u are the vectors of Lanczos, not normalised, and z = M^-1 u; w is the direction times the rotation's new diagonal
-/// entry rho. r follows by a recurrence of its own, so that its 2-norm is known: r := s^2 r - (c eta / rho) u.
+/// entry rho. The squares of the norm of M^-1 A must be numbers of V, then. r follows by a recurrence of its own, so that its 2-norm is known: r := s^2 r - (c eta / rho) u.
 ///
 /// Method   Paige & Saunders, Solution of sparse indefinite systems of linear equations, 1975, section 6; with a
 ///          preconditioner: Elman, Silvester & Wathen, Finite elements and fast iterative solvers, 2nd ed., 2014,
@@ -40,7 +40,7 @@ struct Minres {
   static constexpr int definite = uz;
   static constexpr bool restarts = false;
   static constexpr int scratch = q;
-  static constexpr int flops_per_row = 20;
+  static constexpr int flops_per_row = 22;
 
   /// u := r; z := M^-1 u, with its sums.
   struct Begin : PassDefaults {
