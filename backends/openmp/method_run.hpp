@@ -33,13 +33,15 @@ struct RunPart {
   MethodScalars s;  ///< a copy of its own, the same on every thread
   index_t iteration;
   bool stay = true;
+  int turn = 0;
 
-  /// Two sets of slots for the sums of passes, used in turn: without dots a product between two passes is no point at
-  /// which everybody has read the first one's.
-  CNC_INLINE GroupSums pass_sums() const {
+  /// Two sets of slots for the sums of passes, used in turn by one pass with sums after the other: that everybody has
+  /// read those of the one before the last is known, of the last it is not.
+  CNC_INLINE GroupSums pass_sums() {
     const index_t groups = ceil_div(A.rows, unit);
     double* const slots = partials + 2 * static_cast<offset_t>(A.groups);
-    return {slots + iteration % 2 * 3 * static_cast<offset_t>(groups), groups};
+    turn = 1 - turn;
+    return {slots + turn * 3 * static_cast<offset_t>(groups), groups};
   }
 
   template <class Phase>
@@ -61,7 +63,8 @@ struct RunPart {
       s.breakdown = now.breakdown;
       return;
     }
-    const GroupSums sums = pass_sums();
+    GroupSums sums{};
+    if constexpr (Pass::sums.count > 0) sums = pass_sums();
     pass_groups<true>(Pass(now), M, v, PassPart::whole, unit, rows.begin, rows.end, sums);
     if constexpr (last)
       stay = team.wait_and_stay();

