@@ -106,8 +106,10 @@ mdot_kernel(index_t n, int count, const V* y, offset_t stride, const V* x, GridS
             tile, n, [&](int k, index_t i) { of_y[k] = y[j * stride + i]; },
             [&](int k, index_t) { sums[j] += double(of_x[k]) * double(of_y[k]); });
   }
-  if (grid_sum<wave>(sums, scratch) && thread_index() == 0)
-    for (int j = 0; j < count; ++j) result[j] = sums[j];
+  if (!grid_sum<wave>(sums, scratch) || thread_index() != 0) return;
+  CNC_GPU_UNROLL
+  for (int j = 0; j < max_vectors_together; ++j)  // sums stay in registers
+    if (j < count) result[j] = sums[j];
 }
 
 template <int wave, class V>
