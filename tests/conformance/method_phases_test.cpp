@@ -328,12 +328,12 @@ template <class V>
 void check_breakdowns(const Backend& backend, Findings& findings) {
   Methods<V>::for_each([&]<class Method>(int method) {
     for_each_setting<Method, V>(backend, findings, method,
-                                [method](auto check, const Setting& setting, const auto& A) {
+                                [](auto check, const Setting& setting, const auto& A) {
                                   if (setting.n == 0) return;
                                   check.stays_broken();
                                   check.breaks_down(scaled(A, 0), "zero matrix");
                                   check.breaks_down(scaled(A, nan), "matrix of NaN");
-                                  if (!needs_definite(cnc::Method(method))) return;
+                                  if (!needs_definite(facts_of<Method>())) return;
                                   check.breaks_down(scaled(A, -1), "negative definite");
                                   if (setting.n == 33)
                                     check.breaks_down(indefinite_matrix<V>(33), "indefinite");

@@ -35,7 +35,7 @@ class RunCheck {
 
   void run() {
     // Those of a matrix with the same pattern come in the same order.
-    const bool breaks_late = needs_definite(method_) && A_.rows < 100;
+    const bool breaks_late = needs_definite(method_facts(method_)) && A_.rows < 100;
     const CsrMatrix<M> indefinite = indefinite_matrix<M>(breaks_late ? A_.rows : 1);
     const int largest_block = A_.rows > 1000 ? 3 : max_block_size;
     const auto late = layouts(indefinite, largest_block);
@@ -196,7 +196,7 @@ class RunCheck {
   template <class SparseMatrix>
   void check_breakdowns(const SparseMatrix& A) {
     for (const double factor : {-1.0, 0.0, nan}) {
-      if (factor < 0 && !needs_definite(method_)) continue;
+      if (factor < 0 && !needs_definite(method_facts(method_))) continue;
       const std::string what = "matrix times " + std::to_string(factor);
       const MethodState<V> before = before_start();
       MethodState<V> expected = before, state = before;

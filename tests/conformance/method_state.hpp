@@ -89,8 +89,8 @@ CsrMatrix<M> matrix_for(Method method, index_t n) {
 }
 
 /// Whether a matrix that is not definite breaks a method down.
-inline bool needs_definite(Method method) {
-  return method_facts(method).symmetric && !method_facts(method).indefinite;
+inline bool needs_definite(const MethodFacts& method) {
+  return method.symmetric && !method.indefinite;
 }
 
 /// A copy with every value multiplied by a factor: -1 makes a definite matrix a negative definite one, 0 and NaN

