@@ -13,10 +13,10 @@ namespace cnc::detail {
 /// Restarted GMRES with the preconditioner on the right, and flexible GMRES, which keeps the preconditioned vectors and so
 /// allows another preconditioner in each step.
 ///
-/// The basis is made by classical Gram-Schmidt, all dots of a step in one go, and a second time where the first has taken
-/// away all but a tenth of a vector (on a device always: the host would have to be asked). The host reads the columns of the
-/// Hessenberg matrix of several steps at once on a device, and of one on a host; Givens rotations give the residual
-/// norm. When a cycle ends, the residual is a combination of the basis: no product, and b is not needed.
+/// The basis is made by classical Gram-Schmidt, the dots of a step for eight vectors in one reduction, and a second time
+/// where the first has taken away all but a tenth of a vector. The host reads the columns of the Hessenberg matrix of
+/// eight steps at once on a device, and of one on a host; where it finds such a loss among them, the steps from there on are
+/// done again. Givens rotations give the residual norm. When a cycle ends, the residual is a combination of the basis: no product, and b is not needed.
 ///
 /// Method   Saad & Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, 1986,
 ///          section 3; Saad, A flexible inner-outer preconditioned GMRES algorithm, 1993; reorthogonalisation:
@@ -43,11 +43,13 @@ class Gmres {
     index_t done = 0;
     while (done < iterations && !(seen_.rr() <= rr_target) && goes_on()) {
       const int first = steps_;
-      const index_t together = is_host_space<Space> ? 1 : steps_between_looks;
-      const int last = static_cast<int>(
-          std::min<index_t>({restart(), first + together, first + iterations - done}));
-      for (int j = first; j < last; ++j) step(j);
+      const int last = static_cast<int>(std::min<index_t>(
+          {restart(), first + basis().steps_between_looks, first + iterations - done}));
+      for (int j = first; j < last; ++j) step(j, false);
       look();
+      const int lost = first_loss(first, last);
+      for (int j = lost; j < last; ++j) step(j, true);
+      if (lost < last) look();
       for (int j = first; j < last && !(seen_.rr() <= rr_target) && goes_on(); ++j) {
         if (!rotate(j)) break;
         ++steps_;
@@ -64,8 +66,6 @@ class Gmres {
   const MethodScalars& seen() const { return seen_; }
 
  private:
-  static constexpr index_t steps_between_looks = 8;
-
   using Basis = typename Workspace<V, Space>::Basis;
 
   // --- vectors and coefficients ------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class Gmres {
   const VectorOps<V>& ops() const { return system_.vector_ops(); }
   index_t n() const { return system_.rows; }
 
-  /// Column j in the backend's memory: dots of the first pass, those of the second, and w . w after each.
+  /// Column j in the backend's memory: dots of the first pass, those of the second if there was one, and w . w after each.
   double* column(int j) const { return basis().columns.data() + basis().column_size() * j; }
   const double* host_column(int j) const {
     return basis().host_columns.data() + basis().column_size() * j;
@@ -102,28 +102,30 @@ class Gmres {
 
   // --- a step ------------------------------------------------------------------------------------------------
 
-  /// w := A M^-1 v_j made orthogonal to v_0 .. v_j, and v_{j+1}. Enqueued only.
-  void step(int j) {
+  /// w := A M^-1 v_j made orthogonal to v_0 .. v_j once or twice, and v_{j+1}. Enqueued only.
+  void step(int j, bool twice) {
     system_.preconditioner().apply(*system_.ctx, v(j), z(j));
     system_.apply(z(j), w());
     tally_.backend_calls += 2;
     double* const h = column(j);
     const int size = restart() + 1;
     orthogonalize(j + 1, h, h + 2 * size);
-    if (!is_host_space<Space> || loses_a_digit(h, j + 1, h[2 * size])) {
-      orthogonalize(j + 1, h + size, h + 2 * size + 1);
-    } else {
-      for (int k = 0; k <= j; ++k) h[size + k] = 0;
-      h[2 * size + 1] = h[2 * size];
-    }
-    ops().normalize(queue(), n(), w().data(), h + 2 * size + 1, v(j + 1).data());
+    if (twice) orthogonalize(j + 1, h + size, h + 2 * size + 1);
+    basis().twice[j] = twice;
+    ops().normalize(queue(), n(), w().data(), h + 2 * size + twice, v(j + 1).data());
     ++tally_.backend_calls;
   }
 
-  static bool loses_a_digit(const double* h, int count, double left) {
-    double removed = 0;
-    for (int k = 0; k < count; ++k) removed += h[k] * h[k];
-    return left < 0.01 * (left + removed);
+  /// The first of the steps [first, last) whose vector has lost a digit to those before it; `last`: none.
+  int first_loss(int first, int last) const {
+    for (int j = first; j < last; ++j) {
+      const double* const h = host_column(j);
+      const double left = h[2 * (restart() + 1)];
+      double removed = 0;
+      for (int k = 0; k <= j; ++k) removed += h[k] * h[k];
+      if (left < 0.01 * (left + removed)) return j;
+    }
+    return last;
   }
 
   /// w less its part in v_0 .. v_{count-1}: h[k] := v_k . w, w := w - sum h[k] v_k, *ww := w . w.
@@ -168,10 +170,15 @@ class Gmres {
     const int size = restart() + 1;
     const double* const h = host_column(j);
     double* const column = &R(0, j);
-    bool finite = true;
-    for (int k = 0; k <= j; ++k) finite = finite && std::isfinite(column[k] = h[k] + h[size + k]);
-    const double below = std::sqrt(std::max(h[2 * size + 1], 0.0));
-    if (!finite || !std::isfinite(h[2 * size + 1])) return breaks_down(Breakdown::not_finite);
+    const bool twice = basis().twice[j] != 0;
+    const double left = h[2 * size + twice];
+    bool finite = std::isfinite(left);
+    for (int k = 0; k <= j; ++k) {
+      column[k] = h[k] + (twice ? h[size + k] : 0.0);
+      finite = finite && std::isfinite(column[k]);
+    }
+    if (!finite) return breaks_down(Breakdown::not_finite);
+    const double below = std::sqrt(std::max(left, 0.0));
     for (int k = 0; k < j; ++k) turn(k, column[k], column[k + 1]);
     const double length = std::hypot(column[j], below);
     // A is singular as far as the basis goes.

@@ -42,6 +42,9 @@ struct Workspace {
     Vector<double, Space>
         coefficients;  ///< on the way to the backend's memory, and the host's copy
     Vector<double, SharedSpace<Space>> host_coefficients;
+    std::vector<char> twice;  ///< whether the vector of a step was made orthogonal a second time
+    /// Steps of which the host reads the columns at once: on a host a look costs nothing.
+    index_t steps_between_looks = is_host_space<Space> ? 1 : 8;
     std::vector<double> cosines, sines, g, y,
         upper;  ///< the rotations, what they act on, and R by columns
 
@@ -73,6 +76,7 @@ struct Workspace {
     with_copy(size, made->coefficients, made->host_coefficients);
     for (auto* numbers : {&made->cosines, &made->sines, &made->g, &made->y})
       numbers->resize(size + 1);
+    made->twice.resize(size);
     made->upper.resize(size * size);
     basis = std::move(made);
   }

@@ -1,0 +1,111 @@
+// As many iterations as another library takes with the same method, preconditioner and tolerance.
+
+#include "support/catch.hpp"
+#include "support/same_matrix.hpp"
+#include "support/solve_problem.hpp"
+
+#include <cnc/solver.hpp>
+
+// g++ 12 takes the "undefined" registers of its own AVX-512 header for a mistake.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include <Eigen/SparseCore>
+
+#include <Eigen/IterativeLinearSolvers>
+#include <unsupported/Eigen/IterativeSolvers>
+
+using namespace cnc;
+using namespace cnc::testing;
+
+namespace {
+
+using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, int>;
+using Dense = Eigen::VectorXd;
+
+constexpr double tolerance = 1e-8;
+
+template <class EigenSolver>
+int iterations_of_eigen(EigenSolver& solver, const KnownProblem<double>& P) {
+  const Sparse A =
+      Eigen::Map<const Sparse>(P.A.rows, P.A.cols, P.A.nonzeros, P.A.row_offsets.data(),
+                               P.A.columns.data(), P.A.values.data());
+  const Dense b = Eigen::Map<const Dense>(P.b.data(), P.A.rows);
+  solver.setTolerance(tolerance);
+  solver.setMaxIterations(5000);
+  solver.compute(A);
+  const Dense x = solver.solve(b);
+  REQUIRE(solver.info() == Eigen::Success);
+  return static_cast<int>(solver.iterations());
+}
+
+int iterations_of_ours(Method method, PreconditionerKind kind, int restart,
+                       const KnownProblem<double>& P) {
+  SolveOptions options;
+  options.method = method;
+  options.preconditioner = kind;
+  options.restart = restart;
+  options.rtol = tolerance;
+  Context<> ctx("openmp", 2);
+  Solver<double> solver(ctx, options);
+  solver.prepare(P.A);
+  const Vector<double> x("x", P.b.extent(0));
+  const SolveReport report = solver.solve(P.b, x);
+  REQUIRE(report.converged());
+  return report.iterations;
+}
+
+/// Within 5 %, or two iterations: sums are taken in another order.
+void compare(const char* what, int ours, int theirs) {
+  CAPTURE(what, ours, theirs);
+  CHECK(std::abs(ours - theirs) <= std::max(2.0, 0.05 * theirs));
+}
+
+KnownProblem<double> shifted(const char* problem, double shift) {
+  const auto A = deep_copy_of(generate_problem(problem));
+  for (index_t row = 0; row < A.rows; ++row)
+    for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
+      if (A.columns(k) == row) A.values(k) -= shift;
+  return with_known_solution<double>(problem, A);
+}
+
+}  // namespace
+
+TEST_CASE("cg takes as many iterations as Eigen's") {
+  for (const char* problem : {"poisson2d:60x50", "poisson3d:16", "elasticity2d:20", "wathen:12x10"}) {
+    const auto P = known_problem<double>(problem);
+    Eigen::ConjugateGradient<Sparse, Eigen::Lower | Eigen::Upper> solver;
+    compare(problem, iterations_of_ours(Method::pcg, PreconditionerKind::jacobi, 30, P),
+            iterations_of_eigen(solver, P));
+  }
+}
+
+TEST_CASE("bicgstab takes as many iterations as Eigen's") {
+  for (const char* problem : {"convection3d:10:0.5", "convection3d:8:2", "poisson2d:30x20"}) {
+    const auto P = known_problem<double>(problem);
+    Eigen::BiCGSTAB<Sparse> solver;
+    compare(problem, iterations_of_ours(Method::bicgstab, PreconditionerKind::jacobi, 30, P),
+            iterations_of_eigen(solver, P));
+  }
+}
+
+TEST_CASE("gmres takes as many steps as Eigen's") {
+  for (const char* problem : {"convection3d:10:0.5", "convection3d:8:2"})
+    for (const int restart : {10, 30}) {
+      const auto P = known_problem<double>(problem);
+      Eigen::GMRES<Sparse, Eigen::IdentityPreconditioner> solver;
+      solver.set_restart(restart);
+      compare(problem, iterations_of_ours(Method::gmres, PreconditionerKind::none, restart, P),
+              iterations_of_eigen(solver, P));
+    }
+}
+
+TEST_CASE("minres takes as many iterations as Eigen's") {
+  for (const double shift : {0.0, 1.3}) {
+    const auto P = shifted("poisson2d:23x17", shift);
+    Eigen::MINRES<Sparse, Eigen::Lower | Eigen::Upper, Eigen::IdentityPreconditioner> solver;
+    compare("poisson2d:23x17", iterations_of_ours(Method::minres, PreconditionerKind::none, 30, P),
+            iterations_of_eigen(solver, P));
+  }
+}
