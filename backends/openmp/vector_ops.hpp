@@ -138,7 +138,10 @@ void maxpy(const Queue& queue, index_t n, int count, double scale, const double*
 
 template <class V>
 void normalize(const Queue& queue, index_t n, const V* x, const double* xx, V* y) {
-  axpby(queue, n, *xx > 0 ? static_cast<V>(1 / __builtin_sqrt(*xx)) : V(0), x, V(0), y);
+  if (*xx > 0)
+    axpby(queue, n, static_cast<V>(1 / __builtin_sqrt(*xx)), x, V(0), y);
+  else
+    scal(queue, n, V(0), y);
 }
 
 }  // namespace cnc::openmp::CNC_ISA

@@ -67,7 +67,8 @@ PreconditionerSetup set_up_preconditioner(const Matrix<V, Space>& A, Preconditio
 /// derived from it too (docs/adding_a_preconditioner.md). V is the type of the vectors, matrices are in the
 /// memory of Exec.
 ///
-/// Values   M is linear and the same in every iteration; symmetric positive definite for CG.
+/// Values   M is linear and the same in every iteration (but for fgmres); symmetric positive definite for CG and MINRES. It may
+///          be applied more often than there are iterations.
 /// Threads  an object belongs to one solver at a time.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class PreconditionerBase {

@@ -100,11 +100,12 @@ struct CallbackAction {
 /// What to solve with, and when to stop.
 struct SolveOptions {
   /// The recurrences. `automatic` chooses in prepare and update_values: bicgstab for a matrix that is not symmetric and for
-  /// an operator, minres where the diagonal is not positive, otherwise pcg. Where one breaks down, diverges or meets what is
-  /// not positive definite or no number, and where bicgstab gains nothing in 500 iterations, the solve goes on from the best
-  /// x with the next of pcg, minres, bicgstab, gmres, whose basis is allocated then. Jacobi puts one for a zero.
+  /// an operator, minres where the diagonal is not positive, otherwise pcg. Where one breaks down, diverges, or meets an
+  /// indefinite matrix or a NaN, and where bicgstab gains nothing in 500 iterations, the solve goes on from the best x with
+  /// the next of pcg, minres, bicgstab, gmres that there is in the form asked for. Jacobi uses 1 where the diagonal is zero.
   Method method = Method::pcg;
-  int restart = 30;  ///< steps of a cycle of gmres and fgmres: so many vectors are kept
+  int restart =
+      30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many
   SolveForm form = SolveForm::automatic;  ///< how iterations are carried out
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
   int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout
@@ -197,8 +198,8 @@ template <class V>
 double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& options);
 
 /// Solves A x = b again and again: prepare once per pattern, update_values per time step, solve per
-/// right-hand side. solve allocates nothing but the report's history and strings, and, once it has failed,
-/// what it takes to say why.
+/// right-hand side. solve allocates nothing but the report's history and strings, what Method::automatic
+/// needs where it comes to gmres, and, once it has failed, what it takes to say why.
 ///
 /// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next
 /// prepare, its values until the next update_values or prepare, whatever the layout; any solve may read
@@ -275,7 +276,7 @@ class Solver {
 
   const SolveOptions& options() const;  ///< those of the next solve
   /// Limits and tolerances may change between solves; format, storage, reordering and preconditioner
-  /// take effect at the next prepare; another method asks for one.
+  /// take effect at the next prepare; another method, or restart of gmres, asks for one.
   void set_options(SolveOptions options);
   /// Why the layout was chosen (one sentence each), after prepare.
   const std::vector<std::string>& advice() const;

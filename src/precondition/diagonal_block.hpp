@@ -132,7 +132,7 @@ inline void require_set_up(index_t rows, index_t cols, PreconditionerKind kind, 
       "set_up_preconditioner: block size must be 1 to 16");
 }
 
-/// The begin of a set-up that nothing speaks against: an `inverse` of the right size. The number of blocks to invert.
+/// Starts a set-up whose arguments have been checked: an `inverse` of the right size. The number of blocks to invert.
 template <class V, class Space>
 index_t open_set_up(index_t rows, PreconditionerKind kind, int block_size,
                     Preconditioner<V, Space>& M) {

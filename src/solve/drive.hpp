@@ -95,12 +95,16 @@ class Drive {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   Cost iteration_cost() const {
-    double passes = facts().passes;
+    double passes = facts().passes, flops = facts().flops_per_row;
+    if (!is_phased(method())) {  // means over a cycle
+      passes = options_.restart + 8;
+      flops = 2 * options_.restart + 6;
+    }
     if (engine_.used() == SolveForm::plain_operations && is_phased(method()))
       passes = cost::plain_passes;
     if (engine_.used() == SolveForm::resident) passes = cost::resident_passes;
     return system_.product_cost() * facts().products +
-           cost::vectors(system_.rows, passes, facts().flops_per_row, sizeof(V));
+           cost::vectors(system_.rows, passes, flops, sizeof(V));
   }
   /// Of the iterations of this method.
   void add_cost() {
@@ -172,14 +176,23 @@ class Drive {
   bool is_offered(Method method, SolveForm& form) {
     try {
       form = choose_form(system_, method, options_.form);
-      if (!is_phased(method) && work_.basis == nullptr)
+      const bool has_basis = work_.basis != nullptr && work_.basis->restart == options_.restart;
+      if (!is_phased(method) && !has_basis)
         work_.allocate_basis(system_.rows, options_.restart, method == Method::fgmres);
       return true;
     } catch (const UnsupportedOperation&) {
       return false;
     } catch (const OutOfMemory&) {
+      const std::string reason = "; no memory for the basis of gmres";
+      if (report_.choice.find(reason) == std::string::npos) report_.choice += reason;
       return false;
     }
+  }
+  /// The next of the methods that can be; their number if there is none.
+  std::size_t next_offered(SolveForm& form) {
+    std::size_t next = tried_ + 1;
+    while (next < methods_.size() && !is_offered(methods_[next], form)) ++next;
+    return std::min(next, methods_.size());
   }
 
   /// Whether another method is tried from the best x there is, because the one before is not for this matrix.
@@ -190,8 +203,7 @@ class Drive {
       return false;
     if (engine_.iterations() >= options_.max_iterations) return false;
     SolveForm form = SolveForm::automatic;
-    std::size_t next = tried_ + 1;
-    while (next < methods_.size() && !is_offered(methods_[next], form)) ++next;
+    const std::size_t next = next_offered(form);
     if (next == methods_.size()) return false;
     add_cost();
     report_.choice += "; after " + std::to_string(engine_.iterations() - begun_at_) +
@@ -316,7 +328,9 @@ class Drive {
     const index_t done = engine_.iterations();
     const index_t interval = options_.callback_interval;
     if (!options_.callback || (interval > 0 && done % interval != 0)) return true;
-    ShownIterate<V, Exec> shown(true_residual_, views_);
+    ShownIterate<V, Exec> shown(
+        true_residual_, views_,
+        [](void* engine) { static_cast<Engine<V, Exec>*>(engine)->form_residual(); }, &engine_);
     const CallbackAction action =
         options_.callback({done, report_.recurrence_residual / scale_,
                            report_.recurrence_residual / reference_, seconds(), &shown});
@@ -333,8 +347,11 @@ class Drive {
       lowest_at_ = done;
     }
     if (done - lowest_at_ < patience) return true;
-    if (!facts().symmetric) return tried_ + 1 == methods_.size();  // else it is the next one's turn
-    return options_.allow_nonsymmetric || !diagnosis_.nonsymmetric();
+    if (facts().symmetric) return options_.allow_nonsymmetric || !diagnosis_.nonsymmetric();
+    SolveForm form = SolveForm::automatic;
+    if (next_offered(form) < methods_.size()) return false;  // it is another one's turn
+    lowest_at_ = done;
+    return true;
   }
 
   /// Keeps x when it is the best so far by its true residual: the recurrence drifts away from that,

@@ -99,6 +99,11 @@ class Engine {
     }
   }
 
+  /// Sees to it that r is the residual of the recurrence.
+  void form_residual() {
+    if (!is_phased(which_)) gmres_.form_residual();
+  }
+
   const MethodScalars& seen() const {
     return is_phased(which_) ? work_.host_scalars(0) : gmres_.seen();
   }

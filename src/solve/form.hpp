@@ -41,4 +41,15 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
   throw UnsupportedOperation(text + "; 'automatic' takes the best there is");
 }
 
+/// Whether there is a method in the form asked for.
+template <class V, class Exec>
+bool offers(const System<V, Exec>& system, Method method, SolveForm asked) {
+  try {
+    (void)choose_form(system, method, asked);
+    return true;
+  } catch (const UnsupportedOperation&) {
+    return false;
+  }
+}
+
 }  // namespace cnc::detail

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 namespace cnc::detail {
@@ -15,8 +17,9 @@ namespace cnc::detail {
 ///
 /// The basis is made by classical Gram-Schmidt, the dots of a step for eight vectors in one reduction, and a second time
 /// where the first has taken away all but a tenth of a vector. The host reads the columns of the Hessenberg matrix of
-/// eight steps at once on a device, and of one on a host; where it finds such a loss among them, the steps from there on are
-/// done again. Givens rotations give the residual norm. When a cycle ends, the residual is a combination of the basis: no product, and b is not needed.
+/// eight steps at once on a device, and of one on a host; where it finds such a loss before the last of them, the steps
+/// from there on are done again, and all later ones with two passes at once. Givens rotations give the residual norm. When
+/// a cycle ends, the residual is a combination of the basis: no product, and b is not needed.
 ///
 /// Method   Saad & Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, 1986,
 ///          section 3; Saad, A flexible inner-outer preconditioned GMRES algorithm, 1993; reorthogonalisation:
@@ -33,6 +36,7 @@ class Gmres {
   /// Begins a cycle from r, whose norm is `residual`, and x.
   void start(Method method, double residual) {
     flexible_ = method == Method::fgmres;
+    twice_ = false;
     seen_ = {};
     begin_cycle(residual);
     copy(x_, base());
@@ -43,24 +47,45 @@ class Gmres {
     index_t done = 0;
     while (done < iterations && !(seen_.rr() <= rr_target) && goes_on()) {
       const int first = steps_;
+      const auto take = [&](int begin, int end) {
+        for (int j = begin; j < end && !(seen_.rr() <= rr_target) && goes_on(); ++j) {
+          if (!rotate(j)) return;
+          ++steps_;
+          ++done;
+          if (rr_history != nullptr) rr_history->push_back(seen_.rr());
+        }
+      };
       const int last = static_cast<int>(std::min<index_t>(
           {restart(), first + basis().steps_between_looks, first + iterations - done}));
-      for (int j = first; j < last; ++j) step(j, false);
-      look();
-      const int lost = first_loss(first, last);
-      for (int j = lost; j < last; ++j) step(j, true);
-      if (lost < last) look();
-      for (int j = first; j < last && !(seen_.rr() <= rr_target) && goes_on(); ++j) {
-        if (!rotate(j)) break;
-        ++steps_;
-        ++done;
-        if (rr_history != nullptr) rr_history->push_back(seen_.rr());
+      for (int j = first; j < last; ++j) step(j);
+      look(first, last);
+      const int lost = twice_ ? last : first_loss(first, last);
+      take(first, lost);
+      if (steps_ == lost && lost < last && !(seen_.rr() <= rr_target)) {
+        make_up_for(lost, last);
+        take(lost, last);
       }
       // Steps that were done ahead and are not wanted any more are done again should the cycle go on.
       if (steps_ == restart()) end_cycle();
     }
-    if (steps_ > 0 && seen_.breakdown != Breakdown::not_finite) form_x();
+    if (steps_ > 0) form_x();
     return done;
+  }
+
+  /// r := the residual of the recurrence, which is known by its norm alone in the middle of a cycle.
+  void form_residual() {
+    if (steps_ == 0) return;
+    // V Q^T e g, the rotations Q taken back.
+    std::vector<double>& c = basis().y;
+    std::fill(c.begin(), c.end(), 0.0);
+    c[steps_] = basis().g[steps_];
+    for (int k = steps_ - 1; k >= 0; --k) {
+      const double above = c[k], below = c[k + 1];
+      c[k] = basis().cosines[k] * above - basis().sines[k] * below;
+      c[k + 1] = basis().sines[k] * above + basis().cosines[k] * below;
+    }
+    combine(in_backend(c, steps_ + 1), steps_ + 1);
+    copy(w(), r());
   }
 
   const MethodScalars& seen() const { return seen_; }
@@ -103,17 +128,37 @@ class Gmres {
   // --- a step ------------------------------------------------------------------------------------------------
 
   /// w := A M^-1 v_j made orthogonal to v_0 .. v_j once or twice, and v_{j+1}. Enqueued only.
-  void step(int j, bool twice) {
+  void step(int j) {
     system_.preconditioner().apply(*system_.ctx, v(j), z(j));
     system_.apply(z(j), w());
     tally_.backend_calls += 2;
     double* const h = column(j);
     const int size = restart() + 1;
     orthogonalize(j + 1, h, h + 2 * size);
-    if (twice) orthogonalize(j + 1, h + size, h + 2 * size + 1);
-    basis().twice[j] = twice;
-    ops().normalize(queue(), n(), w().data(), h + 2 * size + twice, v(j + 1).data());
+    basis().twice[j] = 0;
+    if (twice_) return orthogonalize_again(j);
+    ops().normalize(queue(), n(), w().data(), h + 2 * size, v(j + 1).data());
     ++tally_.backend_calls;
+  }
+  /// The second pass, while w is still that of this step.
+  void orthogonalize_again(int j) {
+    double* const h = column(j);
+    const int size = restart() + 1;
+    orthogonalize(j + 1, h + size, h + 2 * size + 1);
+    basis().twice[j] = 1;
+    ops().normalize(queue(), n(), w().data(), h + 2 * size + 1, v(j + 1).data());
+    ++tally_.backend_calls;
+  }
+
+  /// A digit is lost in the step `lost`, of those up to `last` that are done.
+  void make_up_for(int lost, int last) {
+    if (lost + 1 == last) {
+      orthogonalize_again(lost);
+    } else {
+      twice_ = true;
+      for (int j = lost; j < last; ++j) step(j);
+    }
+    look(lost, last);
   }
 
   /// The first of the steps [first, last) whose vector has lost a digit to those before it; `last`: none.
@@ -155,11 +200,14 @@ class Gmres {
     }
   }
 
-  /// The host reads the columns.
-  void look() {
+  /// The host reads the columns [first, last).
+  void look(int first, int last) {
     ++tally_.host_synchronisations;
-    Kokkos::deep_copy(system_.ctx->execution_space_instance(), basis().host_columns,
-                      basis().columns);
+    const auto columns = std::make_pair(basis().column_size() * static_cast<std::size_t>(first),
+                                        basis().column_size() * static_cast<std::size_t>(last));
+    Kokkos::deep_copy(system_.ctx->execution_space_instance(),
+                      Kokkos::subview(basis().host_columns, columns),
+                      Kokkos::subview(basis().columns, columns));
     system_.ctx->fence();
   }
 
@@ -178,11 +226,14 @@ class Gmres {
       finite = finite && std::isfinite(column[k]);
     }
     if (!finite) return breaks_down(Breakdown::not_finite);
+    double norm2 = left;  // of A M^-1 v_j
+    for (int k = 0; k <= j; ++k) norm2 += column[k] * column[k];
     const double below = std::sqrt(std::max(left, 0.0));
     for (int k = 0; k < j; ++k) turn(k, column[k], column[k + 1]);
     const double length = std::hypot(column[j], below);
-    // A is singular as far as the basis goes.
-    if (length == 0) return breaks_down(Breakdown::zero_divisor);
+    // A is singular as far as the basis goes, to rounding.
+    constexpr double rounding = 4 * double(std::numeric_limits<V>::epsilon());
+    if (!(length > rounding * std::sqrt(norm2))) return breaks_down(Breakdown::zero_divisor);
     basis().cosines[j] = column[j] / length;
     basis().sines[j] = below / length;
     column[j] = length;
@@ -208,6 +259,7 @@ class Gmres {
   /// Brings numbers of the host to the backend's memory.
   const double* in_backend(const std::vector<double>& numbers, int count) {
     for (int k = 0; k < count; ++k) basis().host_coefficients(k) = numbers[k];
+    if (!is_host_space<Space>) ++tally_.host_synchronisations;
     Kokkos::deep_copy(system_.ctx->execution_space_instance(), basis().coefficients,
                       basis().host_coefficients);
     system_.ctx->fence();  // the next ones are written to the same place
@@ -240,22 +292,11 @@ class Gmres {
     add(1, count, c, basis().v, w());
   }
 
-  /// The residual is V Q^T e g, with the rotations Q taken back.
   void end_cycle() {
     form_x();
-    std::vector<double>& c = basis().y;
-    std::fill(c.begin(), c.end(), 0.0);
-    const double residual = basis().g[steps_];
-    c[steps_] = residual;
-    for (int k = steps_ - 1; k >= 0; --k) {
-      const double above = c[k], below = c[k + 1];
-      c[k] = basis().cosines[k] * above - basis().sines[k] * below;
-      c[k + 1] = basis().sines[k] * above + basis().cosines[k] * below;
-    }
-    combine(in_backend(c, steps_ + 1), steps_ + 1);
-    copy(w(), r());
+    form_residual();
     copy(x_, base());
-    begin_cycle(std::abs(residual));
+    begin_cycle(std::abs(basis().g[steps_]));
   }
 
   void begin_cycle(double residual) {
@@ -273,7 +314,8 @@ class Gmres {
   Tally& tally_;
   MethodScalars seen_;
   bool flexible_ = false;
-  int steps_ = 0;  ///< of this cycle
+  bool twice_ = false;  ///< whether all steps take two passes
+  int steps_ = 0;       ///< of this cycle
 };
 
 }  // namespace cnc::detail

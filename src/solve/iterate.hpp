@@ -21,8 +21,10 @@ class ShownIterate final : public Iterate {
  public:
   using Space = typename Exec::memory_space;
 
-  ShownIterate(const TrueResidual<V, Exec>& residual, const IterateViews<V, Exec>& views)
-      : residual_(residual), views_(views) {
+  /// form_residual(engine) is called before r is shown.
+  ShownIterate(const TrueResidual<V, Exec>& residual, const IterateViews<V, Exec>& views,
+               void (*form_residual)(void*), void* engine)
+      : residual_(residual), views_(views), form_residual_(form_residual), engine_(engine) {
     rows = static_cast<index_t>(views.x.extent(0));
     scalar_bytes = sizeof(V);
     on_host = is_host_space<Space>;
@@ -35,7 +37,10 @@ class ShownIterate final : public Iterate {
   ShownIterate& operator=(const ShownIterate&) = delete;
 
   const void* x() override { return show(views_.x, views_.x_given, x_shown_); }
-  const void* r() override { return show(views_.r, views_.r_given, r_shown_); }
+  const void* r() override {
+    if (!r_shown_) form_residual_(engine_);
+    return show(views_.r, views_.r_given, r_shown_);
+  }
 
  private:
   const void* show(const Vector<V, Space>& v, const Vector<V, Space>& given, bool& shown) {
@@ -54,6 +59,8 @@ class ShownIterate final : public Iterate {
 
   const TrueResidual<V, Exec>& residual_;
   const IterateViews<V, Exec>& views_;
+  void (*form_residual_)(void*);
+  void* engine_;
   bool x_shown_ = false, r_shown_ = false;
 };
 

@@ -454,20 +454,24 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
           "Solver: b and x must not overlap");
   require(s.options.method == s.as_prepared.method &&
               (is_phased(s.options.method) || s.options.restart == s.as_prepared.restart),
-          "Solver: the method was changed after prepare; call prepare again");
+          "Solver: the method or its restart was changed after prepare; call prepare again");
+
+  // Of several the first that there is in the form asked for.
+  std::span<const Method> methods = s.choice.methods;
+  while (methods.size() > 1 && !detail::offers(s.system, methods.front(), s.options.form))
+    methods = methods.subspan(1);
 
   SolveReport report;
   report.backend = s.ctx->backend().name;
   report.format = s.format;
   report.preconditioner = s.system.preconditioner().name();
   if (!s.choice.reason.empty())
-    report.choice =
-        std::string(method_facts(s.choice.methods.front()).name) + ": " + s.choice.reason;
+    report.choice = std::string(method_facts(methods.front()).name) + ": " + s.choice.reason;
   const auto drive = [&](const PreconditionerSetup& setup, const Vector<const V, Space>& rhs,
                          const Vector<V, Space>& guess) {
     const detail::IterateViews<V, Exec> views{s.ordering, guess, s.work.r, x, s.work.scratch};
-    detail::Drive<V, Exec>(s.system, s.work, s.options, s.choice.methods, setup, s.diagnosis, rhs,
-                           guess, views, report)
+    detail::Drive<V, Exec>(s.system, s.work, s.options, methods, setup, s.diagnosis, rhs, guess,
+                           views, report)
         .solve();
   };
   PreconditionerSetup setup = s.system.given ? s.given_setup : s.setup;

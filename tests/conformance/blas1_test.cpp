@@ -254,7 +254,7 @@ void check_maxpy(const Backend& backend, Findings& findings, const Setting& sett
 template <class V>
 void check_normalize(const Backend& backend, Findings& findings, const Setting& setting) {
   if (!findings.offered(vector_ops<V>(backend).normalize, "normalize")) return;
-  for (double xx : {0.0, 0.37, 9.0}) {
+  for (double xx : {0.0, 0.37, 9.0, GuardedVector<double>::nan()}) {
     Operands<V> v(setting);
     v.actual.fill(GuardedVector<V>::nan());
     v.expected.fill(GuardedVector<V>::nan());

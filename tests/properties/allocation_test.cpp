@@ -71,7 +71,7 @@ void check_formats(const std::string& name, const KnownProblem<V>& P, SolveOptio
 TEST_CASE("solve allocates nothing") {
   const auto P = known_problem<double>("elasticity2d:6");
   for (const std::string& name : host_backends())
-    for (const Method method : every_method) {
+    for (const Method method : all_methods) {
       SolveOptions options;
       options.method = method;
       options.record_history = false;
@@ -84,7 +84,7 @@ TEST_CASE("solve allocates nothing") {
 TEST_CASE("solve with float vectors allocates nothing") {
   const auto P = known_problem<float>("elasticity2d:4");
   for (const std::string& name : host_backends())
-    for (const Method method : every_method) {
+    for (const Method method : all_methods) {
       SolveOptions options;
       options.method = method;
       options.record_history = false;
@@ -96,7 +96,7 @@ TEST_CASE("solve with float vectors allocates nothing") {
 TEST_CASE("solve with the caller's operator and preconditioner allocates nothing of its own") {
   const auto P = known_problem<double>("poisson2d:20x20");
   for (const std::string& name : host_backends())
-    for (const Method method : every_method) {
+    for (const Method method : all_methods) {
       if (!takes_parts_of_others(find_backend(name, MemorySpace::host), method)) continue;
       INFO(name << " " << to_string(method));
       ThreadedContext ctx(name, 2);

@@ -56,9 +56,17 @@ std::vector<FormatSpec> formats_for(const CsrMatrix<V>& A, const std::vector<int
   return specs;
 }
 
+/// The methods that are made of phases.
 inline const std::vector<Method> every_method = [] {
   std::vector<Method> all;
   for (int k = 0; k < method_count; ++k) all.push_back(Method(k));
+  return all;
+}();
+
+/// The same and those that are not made of phases.
+inline const std::vector<Method> all_methods = [] {
+  std::vector<Method> all;
+  for (int k = 0; k < all_method_count; ++k) all.push_back(Method(k));
   return all;
 }();
 

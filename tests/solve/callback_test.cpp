@@ -12,7 +12,7 @@ namespace {
 template <class Body>
 void for_each_form(const Body& body) {
   for (const std::string& name : host_backends())
-    for (const Method method : every_method)
+    for (const Method method : all_methods)
       for (const auto form : {SolveForm::automatic, SolveForm::plain_operations}) {
         if (form == SolveForm::plain_operations && !detail::has_plain_form(method)) continue;
         for (const auto reordering : {Reordering::none, Reordering::rcm}) {

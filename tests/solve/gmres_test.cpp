@@ -235,6 +235,11 @@ CNC_SOLVER_TEST("gmres ends where the matrix is singular or holds no numbers") {
   CHECK(singular.status == SolveStatus::breakdown);
   CHECK(singular.iterations < 10);
   CHECK(std::isfinite(singular.true_residual));
+  // Singular to rounding: what can be solved is.
+  const SolveReport half =
+      solve(literal_csr<double>(3, 3, {0, 1, 2, 2}, {0, 1}, {1, 3}), {1, 1, 1});
+  CHECK(half.status == SolveStatus::breakdown);
+  CHECK(half.true_residual == Approx(1));
   const auto nan = std::numeric_limits<double>::quiet_NaN();
   const SolveReport none = solve(literal_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {1, nan}), {1, 1});
   CHECK_FALSE(none.converged());

@@ -73,7 +73,8 @@ KnownProblem<double> shifted(const char* problem, double shift) {
 }  // namespace
 
 TEST_CASE("cg takes as many iterations as Eigen's") {
-  for (const char* problem : {"poisson2d:60x50", "poisson3d:16", "elasticity2d:20", "wathen:12x10"}) {
+  for (const char* problem :
+       {"poisson2d:60x50", "poisson3d:16", "elasticity2d:20", "wathen:12x10"}) {
     const auto P = known_problem<double>(problem);
     Eigen::ConjugateGradient<Sparse, Eigen::Lower | Eigen::Upper> solver;
     compare(problem, iterations_of_ours(Method::pcg, PreconditionerKind::jacobi, 30, P),

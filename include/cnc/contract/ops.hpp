@@ -74,6 +74,7 @@ constexpr ProductDots<V> dots_of(const MethodVectors<V>& v, MethodScalars* scala
 
 /// Vectors that mdot and maxpy take together at most.
 inline constexpr int max_vectors_together = 8;
+static_assert(max_vectors_together <= 12, "as many as reduction_slots has room for");
 
 /// Operations on vectors of V.
 template <class V>

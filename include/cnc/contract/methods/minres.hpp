@@ -10,7 +10,8 @@ namespace cnc::methods {
 /// M^-1.
 ///
 /// u are the vectors of Lanczos, not normalised, and z = M^-1 u; w is the direction times the rotation's new diagonal
-/// entry rho. The squares of the norm of M^-1 A must be numbers of V, then. r follows by a recurrence of its own, so that its 2-norm is known: r := s^2 r - (c eta / rho) u.
+/// entry rho. The square of the norm of M^-1 A must therefore be representable in V. r follows by a recurrence of its own,
+/// so that its 2-norm is known: r := s^2 r - (c eta / rho) u.
 ///
 /// Method   Paige & Saunders, Solution of sparse indefinite systems of linear equations, 1975, section 6; with a
 ///          preconditioner: Elman, Silvester & Wathen, Finite elements and fast iterative solvers, 2nd ed., 2014,
