@@ -56,10 +56,10 @@ int iterations_of_ours(Method method, PreconditionerKind kind, int restart,
   return report.iterations;
 }
 
-/// Within 5 %, or two iterations: sums are taken in another order.
+/// Within 5 %, or three iterations: sums are taken in another order, and residuals of bicgstab leap.
 void compare(const char* what, int ours, int theirs) {
   CAPTURE(what, ours, theirs);
-  CHECK(std::abs(ours - theirs) <= std::max(2.0, 0.05 * theirs));
+  CHECK(std::abs(ours - theirs) <= std::max(3.0, 0.05 * theirs));
 }
 
 KnownProblem<double> shifted(const char* problem, double shift) {
