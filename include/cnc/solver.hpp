@@ -99,10 +99,10 @@ struct CallbackAction {
 
 /// What to solve with, and when to stop.
 struct SolveOptions {
-  /// The recurrences. `automatic` chooses in prepare and update_values: bicgstab for a matrix that is not symmetric and for
-  /// an operator, minres where the diagonal is not positive, otherwise pcg. Where one breaks down, diverges, or meets an
-  /// indefinite matrix or a NaN, and where bicgstab gains nothing in 500 iterations, the solve goes on from the best x with
-  /// the next of pcg, minres, bicgstab, gmres that there is in the form asked for. Jacobi uses 1 where the diagonal is zero.
+  /// The recurrences. `automatic` chooses in prepare and update_values: bicgstab for a matrix that is not symmetric and an
+  /// operator, minres where the diagonal is not positive, else pcg. Where one breaks down, diverges or meets an indefinite
+  /// matrix or a NaN, and where bicgstab or gmres does not halve the residual in 500 iterations, the next of pcg, minres,
+  /// bicgstab and gmres (then with 4 and 16 times the restart) that the form allows goes on from the best x. Jacobi uses 1 for a zero.
   Method method = Method::pcg;
   int restart =
       30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many

@@ -8,9 +8,10 @@
 
 namespace cnc::detail {
 
-/// What Method::automatic chooses from. The last two take every matrix.
-inline constexpr Method candidates[] = {Method::pcg, Method::minres, Method::bicgstab,
-                                        Method::gmres};
+/// What Method::automatic chooses from. Those from bicgstab on take every matrix; each gmres has four times as long a cycle
+/// as the one before.
+inline constexpr Method candidates[] = {Method::pcg,   Method::minres, Method::bicgstab,
+                                        Method::gmres, Method::gmres,  Method::gmres};
 
 /// The facts by which the workspace of a method is allocated: of Method::automatic so many vectors that each of the
 /// candidates has its own, none of them x, and one that is free besides.

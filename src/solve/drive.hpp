@@ -79,6 +79,8 @@ class Drive {
   /// Least iterations between snapshots: one costs about two iterations, on a device, where the host
   /// waits for it, up to ten.
   static constexpr index_t snapshot_interval = is_host_space<Space> ? 64 : 512;
+  /// Steps of the longest cycle that is tried.
+  static constexpr int largest_restart = 1000;
   /// A restart that does not halve the true residual is the last, the first one excepted.
   static constexpr double least_gain = 0.5;
   /// A recurrence with a float matrix is trusted for this much before it starts again.
@@ -97,8 +99,8 @@ class Drive {
   Cost iteration_cost() const {
     double passes = facts().passes, flops = facts().flops_per_row;
     if (!is_phased(method())) {  // means over a cycle
-      passes = options_.restart + 8;
-      flops = 2 * options_.restart + 6;
+      passes = restart_of(tried_) + 8;
+      flops = 2 * restart_of(tried_) + 6;
     }
     if (engine_.used() == SolveForm::plain_operations && is_phased(method()))
       passes = cost::plain_passes;
@@ -172,18 +174,38 @@ class Drive {
     }
   }
 
-  /// Whether a method can be gone on with, and its form. One with a basis has it allocated now.
-  bool is_offered(Method method, SolveForm& form) {
+  /// Steps of a cycle of the k-th of the methods: four times those of another gmres before it.
+  int restart_of(std::size_t k) const {
+    int restart = options_.restart;
+    for (std::size_t i = 0; i < k; ++i)
+      if (methods_[i] == Method::gmres) restart = std::min(4 * restart, largest_restart);
+    return restart;
+  }
+  /// Its name, "gmres(120)" with a basis.
+  std::string name_of(std::size_t k) const {
+    const std::string name = method_facts(methods_[k]).name;
+    return is_phased(methods_[k]) ? name : name + "(" + std::to_string(restart_of(k)) + ")";
+  }
+  /// Whether the k-th method can be gone on with, and its form. One with a basis has it allocated now.
+  bool is_offered(std::size_t k, SolveForm& form) {
+    const Method method = methods_[k];
     try {
       form = choose_form(system_, method, options_.form);
-      const bool has_basis = work_.basis != nullptr && work_.basis->restart == options_.restart;
-      if (!is_phased(method) && !has_basis)
-        work_.allocate_basis(system_.rows, options_.restart, method == Method::fgmres);
+      if (is_phased(method)) return true;
+      const int restart = restart_of(k),
+                before = k > 0 && methods_[k - 1] == method ? restart_of(k - 1) : 0;
+      if (restart == before || before >= system_.rows)
+        return false;  // no longer than what has failed
+      if (work_.basis == nullptr || work_.basis->restart != restart) {
+        require_memory("Solver::solve", double(system_.rows) * (restart + 4) * sizeof(V),
+                       memory_of<Space>);
+        work_.allocate_basis(system_.rows, restart, method == Method::fgmres);
+      }
       return true;
     } catch (const UnsupportedOperation&) {
       return false;
     } catch (const OutOfMemory&) {
-      const std::string reason = "; no memory for the basis of gmres";
+      const std::string reason = "; no memory for " + name_of(k);
       if (report_.choice.find(reason) == std::string::npos) report_.choice += reason;
       return false;
     }
@@ -191,7 +213,7 @@ class Drive {
   /// The next of the methods that can be; their number if there is none.
   std::size_t next_offered(SolveForm& form) {
     std::size_t next = tried_ + 1;
-    while (next < methods_.size() && !is_offered(methods_[next], form)) ++next;
+    while (next < methods_.size() && !is_offered(next, form)) ++next;
     return std::min(next, methods_.size());
   }
 
@@ -207,9 +229,9 @@ class Drive {
     if (next == methods_.size()) return false;
     add_cost();
     report_.choice += "; after " + std::to_string(engine_.iterations() - begun_at_) +
-                      " iterations of " + facts().name + " (" + to_string(ended) + ") ";
+                      " iterations of " + name_of(tried_) + " (" + to_string(ended) + ") " +
+                      name_of(next);
     tried_ = next;
-    report_.choice += facts().name;
     report_.detail.clear();
     restarts_ = 0;
     begun_at_ = engine_.iterations();

@@ -266,6 +266,33 @@ CNC_SOLVER_TEST("the automatic method comes to gmres where bicgstab fails") {
   CHECK(x(1) == Approx(1));
 }
 
+CNC_SOLVER_TEST("the automatic method lets cycles of gmres grow where they gain nothing") {
+  if (vector_ops<double>(ctx.backend()).mdot == nullptr) return;
+  // A cyclic shift: no residual falls before the basis is whole.
+  constexpr index_t n = 40;
+  std::vector<index_t> offsets{0}, columns;
+  for (index_t row = 0; row < n; ++row) {
+    columns.push_back((row + 1) % n);
+    offsets.push_back(row + 1);
+  }
+  const auto A = literal_csr<double>(n, n, offsets, columns, std::vector<double>(n, 1.0));
+  const Vector<double> b("b", n), x = zeros<double>(n);
+  b(n - 1) = 1;
+  SolveOptions options = gmres_options(Method::automatic, 5, PreconditionerKind::none);
+  auto solver = solver_on<double>(ctx, options);
+  solver.prepare(A);
+  for (int time = 0; time < 2; ++time) {
+    Kokkos::deep_copy(x, 0.0);
+    const SolveReport report = solver.solve(b, x);
+    CHECK(report.converged());
+    CHECK_THAT(report.choice,
+               Catch::Matchers::ContainsSubstring("gmres(5) (stagnated) gmres(20)") &&
+                   Catch::Matchers::EndsWith("gmres(20) (stagnated) gmres(80)"));
+    CHECK(report.iterations < 1300);
+    CHECK(x(0) == Approx(1));
+  }
+}
+
 TEST_CASE("a backend without several dots at once does not offer gmres") {
   const auto P = known_problem<double>("convection3d:4:2");
   SolveOptions options = gmres_options(Method::gmres, 5, PreconditionerKind::jacobi);
