@@ -56,10 +56,10 @@ int iterations_of_ours(Method method, PreconditionerKind kind, int restart,
   return report.iterations;
 }
 
-/// Within 5 %, or three iterations: sums are taken in another order, and residuals of bicgstab leap.
-void compare(const char* what, int ours, int theirs) {
+/// Within 5 %, or a few iterations: sums are taken in another order.
+void compare(const char* what, int ours, int theirs, double few = 2) {
   CAPTURE(what, ours, theirs);
-  CHECK(std::abs(ours - theirs) <= std::max(3.0, 0.05 * theirs));
+  CHECK(std::abs(ours - theirs) <= std::max(few, 0.05 * theirs));
 }
 
 KnownProblem<double> shifted(const char* problem, double shift) {
@@ -87,7 +87,7 @@ TEST_CASE("bicgstab takes as many iterations as Eigen's") {
     const auto P = known_problem<double>(problem);
     Eigen::BiCGSTAB<Sparse> solver;
     compare(problem, iterations_of_ours(Method::bicgstab, PreconditionerKind::jacobi, 30, P),
-            iterations_of_eigen(solver, P));
+            iterations_of_eigen(solver, P), 3);  // its residuals leap
   }
 }
 

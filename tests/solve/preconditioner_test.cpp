@@ -158,8 +158,11 @@ CNC_SOLVER_TEST("a local object goes through the passes like the built-in one") 
       CHECK(own.preconditioner == "own diagonal");
       CHECK(own.form == built_in.form);
       CHECK(own.iterations == built_in.iterations);
-      // How often the host has looked by the end of a run on a device is a matter of timing.
-      CHECK(std::abs(own.host_synchronisations - built_in.host_synchronisations) <= 1);
+      // How often the host has looked by the end of a streamed run or a graph on a device is a matter of timing.
+      const bool by_timing = ctx.backend().memory == MemorySpace::device &&
+                             (own.form == SolveForm::streamed || own.form == SolveForm::graph);
+      CHECK(std::abs(own.host_synchronisations - built_in.host_synchronisations) <=
+            (by_timing ? 1 : 0));
       CHECK(same_bits(x, y));
     }
 }
