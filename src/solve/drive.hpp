@@ -79,8 +79,6 @@ class Drive {
   /// Least iterations between snapshots: one costs about two iterations, on a device, where the host
   /// waits for it, up to ten.
   static constexpr index_t snapshot_interval = is_host_space<Space> ? 64 : 512;
-  /// Steps of the longest cycle that is tried.
-  static constexpr int largest_restart = 1000;
   /// A restart that does not halve the true residual is the last, the first one excepted.
   static constexpr double least_gain = 0.5;
   /// A recurrence with a float matrix is trusted for this much before it starts again.

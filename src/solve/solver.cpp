@@ -287,7 +287,8 @@ void check(const SolveOptions& o, bool double_vectors) {
   require(o.max_iterations >= 0, "SolveOptions: max_iterations must not be negative");
   require(o.max_seconds >= 0, "SolveOptions: max_seconds must not be negative");
   require(o.divergence > 1, "SolveOptions: divergence must be greater than 1");
-  require(o.restart >= 1 && o.restart <= 1000, "SolveOptions: restart must be 1 to 1000");
+  require(o.restart >= 1 && o.restart <= detail::largest_restart,
+          "SolveOptions: restart must be 1 to 1000");
   require(o.callback_interval >= 0, "SolveOptions: callback_interval must not be negative");
   require(o.preconditioner_block_size >= 0 && o.preconditioner_block_size <= max_block_size,
           "SolveOptions: preconditioner_block_size must be 0 to 16");

@@ -10,6 +10,9 @@
 
 namespace cnc::detail {
 
+/// Steps of the longest cycle of a method with a basis.
+inline constexpr int largest_restart = 1000;
+
 /// What a solve works in, allocated in prepare.
 template <class V, class Space>
 struct Workspace {
