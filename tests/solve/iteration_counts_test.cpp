@@ -63,11 +63,9 @@ void compare(const char* what, int ours, int theirs, double few = 2) {
 }
 
 KnownProblem<double> shifted(const char* problem, double shift) {
-  const auto A = deep_copy_of(generate_problem(problem));
-  for (index_t row = 0; row < A.rows; ++row)
-    for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
-      if (A.columns(k) == row) A.values(k) -= shift;
-  return with_known_solution<double>(problem, A);
+  return with_known_solution<double>(
+      problem,
+      with_diagonal(generate_problem(problem), [=](index_t, double a) { return a - shift; }));
 }
 
 }  // namespace

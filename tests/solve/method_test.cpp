@@ -60,11 +60,8 @@ namespace {
 
 /// A with `shift` less on the diagonal, and 0 in every third row of it.
 CsrMatrix<double> indefinite(const CsrMatrix<double>& given, double shift, bool with_zeros) {
-  const auto A = deep_copy_of(given);
-  for (index_t row = 0; row < A.rows; ++row)
-    for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
-      if (A.columns(k) == row) A.values(k) = with_zeros && row % 3 == 0 ? 0 : A.values(k) - shift;
-  return A;
+  return with_diagonal(
+      given, [=](index_t row, double a) { return with_zeros && row % 3 == 0 ? 0 : a - shift; });
 }
 
 }  // namespace

@@ -50,6 +50,16 @@ CsrMatrix<T> with_new_values(const CsrMatrix<T>& A) {
   return B;
 }
 
+/// The same with diagonal(row, a_ii) in the place of each stored a_ii.
+template <class T, class Diagonal>
+CsrMatrix<T> with_diagonal(const CsrMatrix<T>& given, const Diagonal& diagonal) {
+  const auto A = deep_copy_of(given);
+  for (index_t row = 0; row < A.rows; ++row)
+    for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
+      if (A.columns(k) == row) A.values(k) = diagonal(row, A.values(k));
+  return A;
+}
+
 /// CSR from literal arrays.
 template <class T>
 CsrMatrix<T> literal_csr(index_t rows, index_t cols, const std::vector<index_t>& row_offsets,
