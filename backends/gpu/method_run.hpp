@@ -17,7 +17,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// What a captured graph depends on: another is captured when any of this changes.
 template <class Operand, class V>
 struct GraphKey {
-  Operand A;
+  Operand A, transpose;
   PreconditionerOperand<V> M;
   MethodVectors<V> v;
   const MethodScalars* scalars;
@@ -92,17 +92,17 @@ inline constexpr int compiled_block<BcsrRows<wave, block, lanes, per_block, M, V
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
 /// None for rows of any block size, whose registers do not suffice; every other size for plain CG in its two forms;
 /// scalar rows and blocks of 3 for the other methods, whose runs with further sizes are graphs. The small set is that
-/// for all methods.
+/// for all methods. None for methods with the transpose, whose rows are others.
 #ifdef CNC_SMALL_KERNEL_SET
 inline constexpr bool all_kernels = false;
 #else
 inline constexpr bool all_kernels = true;
 #endif
 template <class Rows, class Method>
-inline constexpr bool has_resident_form = compiled_block<Rows> == 1 || compiled_block<Rows> == 3 ||
-                                          (all_kernels && compiled_block<Rows> > 0 &&
-                                           Method::symmetric && !Method::restarts &&
-                                           !requires { Method::indefinite; });
+inline constexpr bool has_resident_form =
+    !transposes<Method> && (compiled_block<Rows> == 1 || compiled_block<Rows> == 3 ||
+                            (all_kernels && compiled_block<Rows> > 0 && Method::symmetric &&
+                             !Method::restarts && !requires { Method::indefinite; }));
 
 /// Iterations that are enqueued at once, or recorded in a graph. A preconditioner that is enqueued between passes may
 /// cost more than all the rest and cannot skip itself once the run is over: fewer of them, and none ahead of the host
@@ -325,8 +325,11 @@ struct MethodRunner {
   template <class Phases>
   const Graph* captured(const Phases& phases) {
     const std::uint64_t version = run.preconditioner.version;
-    const GraphKey<Operand, V> key{
-        A, M, v, scalars, queue.partials, queue.block_threads, method_index<V, Method>(), version};
+    GraphKey<Operand, V> key{
+        A,      {}, M, v, scalars, queue.partials, queue.block_threads, method_index<V, Method>(),
+        version};
+    key.A.transpose = nullptr;  // where the operand is does not count, but what it is
+    if (transposes<Method>) key.transpose = *A.transpose;
     for (const auto& captured : plan.graphs)
       if (captured.graph && captured.key == key) return captured.graph.get();
     const bool may_stream = between() && run.form == SolveForm::run;

@@ -155,8 +155,8 @@ void launch_pass_part(const Queue& queue, index_t n, const PreconditionerOperand
   Grid grid = Work::sums ? reducing_grid(queue, n, Pass::sums.count, max_pass_threads)
                          : vector_grid(queue, n, max_pass_threads);
   grid.blocks = std::max<index_t>(1, grid.blocks);  // scalars are due even without rows
-  launch("pass", queue, grid, pass_kernel < Work::sums ? wave : 0, V, Pass, part >, n, M, v,
-         scalars, run, grid_scratch(queue));
+  launch("pass", queue, grid, pass_kernel < Work::sums ? wave : 0, V, Pass, part >, n,
+         Pass::M.transposed ? M.transposed() : M, v, scalars, run, grid_scratch(queue));
 }
 
 template <int wave, class V, class Pass>

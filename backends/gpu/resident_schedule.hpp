@@ -138,11 +138,12 @@ constexpr ResidentSchedule resident_schedule() {
   return plan;
 }
 
-/// The most of something over all methods.
+/// The most of something over all methods that have a resident form.
 template <class V, class Of>
 constexpr int most_of_methods(const Of& of) {
   int most = 0;
   Methods<V>::for_each([&]<class Method>(int) {
+    if constexpr (transposes<Method>) return;
     const int here = of(resident_schedule<Method>());
     most = here > most ? here : most;
   });

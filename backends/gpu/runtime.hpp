@@ -94,6 +94,25 @@ class Graph {
   std::unique_ptr<Steps> steps_;
 };
 
+/// Operations of the table in a graph.
+class RecordedOperations final : public Recording {
+ public:
+  RecordedOperations(const Queue& queue, void (*enqueue)(void* context, const Queue&),
+                     void* context)
+      : graph_(queue, Recorder::another_stream,
+               [=](const Queue& recording) { enqueue(context, recording); }) {}
+  void replay(const Queue& queue) const override { graph_.replay(queue); }
+
+  static std::unique_ptr<Recording> record(const Queue& queue,
+                                           void (*enqueue)(void* context, const Queue&),
+                                           void* context) {
+    return std::make_unique<RecordedOperations>(queue, enqueue, context);
+  }
+
+ private:
+  Graph graph_;
+};
+
 /// A point in a stream that the host can wait for.
 class Marker {
  public:

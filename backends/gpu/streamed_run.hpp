@@ -103,7 +103,8 @@ struct StreamedRun {
   template <class Phase>
   void launch(const Queue& queue, const PassName& name, const RunLink& run) const {
     if constexpr (is_product<Phase>) {
-      MatrixEntries<wave, Operand, V>::product(queue, A, v[Phase::of], v[Phase::to],
+      MatrixEntries<wave, Operand, V>::product(queue, Phase::transposed ? *A.transpose : A,
+                                               v[Phase::of], v[Phase::to],
                                                dots_of<Phase>(v, scalars), run.state);
     } else {
       const auto pass = [&](PassPart part) {
@@ -111,7 +112,7 @@ struct StreamedRun {
       };
       if (between.enqueue == nullptr || !Phase::M.active()) return pass(PassPart::whole);
       pass(PassPart::before);
-      between.enqueue(between.context, Phase::M.from, Phase::M.to);
+      between.enqueue(between.context, Phase::M.from, Phase::M.to, Phase::M.transposed);
       if (stores_scalars<Phase>) pass(PassPart::after);
     }
   }

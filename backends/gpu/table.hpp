@@ -122,6 +122,7 @@ struct Tables {
         .memory = text.memory,
         .variant = mapping != RowMapping::automatic,
         .availability = gpu::availability,
+        .record = RecordedOperations::record,
         .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,
         .vectors = for_vector_types([&]<class V>() { return vectors<V>(); }),
         .matrices = for_precisions([&]<class M, class V>() { return matrix<mapping, M, V>(); })};

@@ -113,7 +113,7 @@ void Spmv<Exec, BcsrOperand<M>, V>::spmv_dot(const Queue& queue, const BcsrOpera
   if (dots.with == nullptr) return spmv(queue, V(1), A, x, V(0), y);
   with_block_size(A.block_size, [&](auto size) {
     constexpr int B = decltype(size)::value;
-    with_dots(dots, [&](const auto& row_dots, const auto& store) {
+    with_dots(dots, y, [&](const auto& row_dots, const auto& store) {
       constexpr int N = std::decay_t<decltype(row_dots)>::count;
       sum_parts<Exec, N>("cnc::spmv_dot", queue, row_team<Exec>, A.block_rows(),
                          units_per_part(A.block_size),

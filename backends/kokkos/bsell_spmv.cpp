@@ -168,7 +168,7 @@ void Spmv<Exec, BsellOperand<M>, V>::spmv_dot(const Queue& queue, const BsellOpe
   with_block_size(A.block_size, [&](auto size) {
     constexpr int B = decltype(size)::value;
     constexpr int L = lanes_per_thread<Exec>;
-    with_dots(dots, [&](const auto& row_dots, const auto& store) {
+    with_dots(dots, y, [&](const auto& row_dots, const auto& store) {
       constexpr int N = std::decay_t<decltype(row_dots)>::count;
       sum_parts<Exec, N>("cnc::spmv_dot", queue, entry_team<Exec>, A.block_rows(),
                          units_per_part(A.block_size),

@@ -72,7 +72,7 @@ template <class Exec, class M, class V>
 void Spmv<Exec, DiaOperand<M>, V>::spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x,
                                             V* y, const ProductDots<V>& dots) {
   if (dots.with == nullptr) return spmv(queue, V(1), A, x, V(0), y);
-  with_dots(dots, [&](const auto& row_dots, const auto& store) {
+  with_dots(dots, y, [&](const auto& row_dots, const auto& store) {
     constexpr int N = std::decay_t<decltype(row_dots)>::count;
     sum_parts<Exec, N>("cnc::spmv_dot", queue, entry_team<Exec>, A.rows, units_per_part(1),
                        MultiplyAndDot<M, V, N>{{A, x}, y, row_dots}, store);

@@ -170,7 +170,8 @@ void run_pass(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
     run_over_units<Exec, V, Pass>(queue, n, units, vectors, scalars, part);
   };
   if constexpr (Pass::M.active()) {
-    if (part == PassPart::whole) return with_preconditioner(M, run);
+    if (part == PassPart::whole)
+      return with_preconditioner(Pass::M.transposed ? M.transposed() : M, run);
   }
   run(NoPreconditioner<V>());
 }

@@ -19,16 +19,27 @@ CNC_INLINE Range vector_share(const SharedProduct<V>& A, Range units, index_t un
   return {cut(units.begin), cut(units.end)};
 }
 
+/// The matrix of a run, and its transpose where the method has products with it.
+template <class V>
+struct MethodProducts {
+  SharedProduct<V> A, transpose;
+  /// Whichever has more.
+  CNC_INLINE index_t groups() const {
+    return A.groups > transpose.groups ? A.groups : transpose.groups;
+  }
+};
+
 /// The part of one thread in a run.
 template <class Method, class V>
 struct RunPart {
-  const SharedProduct<V>& A;
+  const MethodProducts<V>& products;
   const PreconditionerOperand<V>& M;
   const MethodVectors<V>& v;
   double* partials;
   Team& team;
-  index_t unit;  ///< rows of a group
-  Range units;   ///< of the matrix
+  index_t unit;           ///< rows of a group
+  Range units;            ///< of the matrix
+  Range transpose_units;  ///< of its transpose, if the method has products with it
   Range rows;
   MethodScalars s;  ///< a copy of its own, the same on every thread
   index_t iteration;
@@ -38,8 +49,8 @@ struct RunPart {
   /// Two sets of slots for the sums of passes, used in turn by one pass with sums after the other: that everybody has
   /// read those of the one before the last is known, of the last it is not.
   CNC_INLINE GroupSums pass_sums() {
-    const index_t groups = ceil_div(A.rows, unit);
-    double* const slots = partials + 2 * static_cast<offset_t>(A.groups);
+    const index_t groups = ceil_div(products.A.rows, unit);
+    double* const slots = partials + 2 * static_cast<offset_t>(products.groups());
     turn = 1 - turn;
     return {slots + turn * 3 * static_cast<offset_t>(groups), groups};
   }
@@ -47,9 +58,11 @@ struct RunPart {
   template <class Phase>
   CNC_INLINE void product() {
     constexpr int dots = Phase::dots;
+    const SharedProduct<V>& A = Phase::transposed ? products.transpose : products.A;
     GroupSums sums{partials, A.groups};
     A.multiply(A.matrix, v[Phase::of], v[Phase::to], dots > 0 ? v[Phase::with[0]] : nullptr,
-               sums.slots, dots > 1 ? sums.slots + A.groups : nullptr, units);
+               sums.slots, dots > 1 ? sums.slots + A.groups : nullptr,
+               Phase::transposed ? transpose_units : units);
     team.wait();
     double total[2];
     sums.total(total, dots);
@@ -99,8 +112,11 @@ struct RunPart {
 };
 
 template <class Method, class V>
-void run_method(const Queue& queue, const SharedProduct<V>& A, const PreconditionerOperand<V>& M,
-                const MethodVectors<V>& v, MethodScalars* scalars, MethodRun* run) {
+void run_method(const Queue& queue, const MethodProducts<V>& products,
+                const PreconditionerOperand<V>& M, const MethodVectors<V>& v,
+                MethodScalars* scalars, MethodRun* run) {
+  const SharedProduct<V>& A = products.A;
+  const SharedProduct<V>& At = products.transpose;
   MethodScalars result = *scalars, ended;
   index_t done = 0, done_at_end = 0;
   const auto goes_on = [run](const MethodScalars& s, index_t iteration) {
@@ -112,8 +128,20 @@ void run_method(const Queue& queue, const SharedProduct<V>& A, const Preconditio
     run_team(A.threads, Shares::equal, [&](Team& team) {
       const index_t unit = group_of(M);
       const Range units = A.share(A.matrix, team.part(), team.parts());
-      RunPart<Method, V> part{
-          A, M, v, queue.partials, team, unit, units, vector_share(A, units, unit), result, done};
+      Range transpose_units{};
+      if constexpr (transposes<Method>)
+        transpose_units = At.share(At.matrix, team.part(), team.parts());
+      RunPart<Method, V> part{products,
+                              M,
+                              v,
+                              queue.partials,
+                              team,
+                              unit,
+                              units,
+                              transpose_units,
+                              vector_share(A, units, unit),
+                              result,
+                              done};
       const bool first_thread = team.part() == 0;
       while (part.stay && goes_on(part.s, part.iteration)) {
         part.iterate(typename Method::Iteration());
@@ -149,7 +177,8 @@ CNC_INLINE void run_phases(Phases<Phase...>, const Queue& queue, const Operand& 
                            MethodScalars* scalars) {
   const auto one = [&]<class P>(std::type_identity<P>) {
     if constexpr (is_product<P>) {
-      spmv_dot(queue, A, static_cast<const V*>(v[P::of]), v[P::to], dots_of<P>(v, scalars));
+      spmv_dot(queue, P::transposed ? *A.transpose : A, static_cast<const V*>(v[P::of]), v[P::to],
+               dots_of<P>(v, scalars));
     } else {
       PassesOf<V>::template Entry<void, P>::run(queue, A.rows, M, v, scalars, PassPart::whole);
     }
@@ -162,7 +191,9 @@ template <class Method, class Operand, class V>
 void run(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
          const MethodVectors<V>& v, MethodScalars* scalars, MethodRun* run) {
   if (run->starts) run_phases(typename Method::Start(), queue, A, M, v, scalars);
-  run_method<Method>(queue, shared_product<V>(queue, A), M, v, scalars, run);
+  MethodProducts<V> products{shared_product<V>(queue, A), {}};
+  if constexpr (transposes<Method>) products.transpose = shared_product<V>(queue, *A.transpose);
+  run_method<Method>(queue, products, M, v, scalars, run);
 }
 
 }  // namespace cnc::openmp::CNC_ISA

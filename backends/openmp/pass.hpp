@@ -122,7 +122,8 @@ CNC_INLINE void pass_range(const Pass& pass, const PreconditionerOperand<V>& M,
     // The rows stay in cache between the loops.
     rows_of_pass<Pass, InRow::nothing, again, false>(pass, M.inverse, v, begin, end, sums);
     if constexpr (Pass::M.active())
-      precondition_range(M, static_cast<const V*>(v[Pass::M.from]), v[Pass::M.to], begin, end);
+      precondition_range(Pass::M.transposed ? M.transposed() : M,
+                         static_cast<const V*>(v[Pass::M.from]), v[Pass::M.to], begin, end);
     sums_of_pass(pass, v, begin, end, sums);
   }
 }

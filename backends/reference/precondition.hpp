@@ -28,6 +28,21 @@ void block_jacobi(index_t n, index_t b, const V* inverse, const V* r, V* z) {
   }
 }
 
+/// z := M^-T r, from the inverses of M itself
+template <class V>
+void precondition_transposed(index_t n, const PreconditionerOperand<V>& M, const V* r, V* z) {
+  for (index_t i = 0; i < n; ++i) {
+    double sum = M.kind == PreconditionerKind::jacobi ? double(M.inverse[i]) * r[i] : double(r[i]);
+    if (M.kind == PreconditionerKind::block_jacobi) {
+      const index_t b = M.block_size, first = i / b * b;
+      sum = 0;
+      for (index_t j = first; j < std::min(first + b, n); ++j)
+        sum += double(M.inverse[static_cast<offset_t>(j) * b + i % b]) * r[j];
+    }
+    z[i] = static_cast<V>(sum);
+  }
+}
+
 /// z := M^-1 r
 template <class V>
 void precondition(const Queue&, index_t n, const PreconditionerOperand<V>& M, const V* r, V* z) {

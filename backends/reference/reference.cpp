@@ -1,15 +1,18 @@
 #include <reference/reference.hpp>
 
 #include <reference/bcsr_spmv.hpp>
+#include <reference/bicg.hpp>
 #include <reference/bicgstab.hpp>
 #include <reference/blas1.hpp>
 #include <reference/bsell_spmv.hpp>
 #include <reference/cg.hpp>
 #include <reference/cg_pipelined.hpp>
 #include <reference/cg_single_reduction.hpp>
+#include <reference/cgnr.hpp>
 #include <reference/dia_spmv.hpp>
 #include <reference/minres.hpp>
 #include <reference/precondition.hpp>
+#include <reference/richardson.hpp>
 #include <reference/spmv_dot.hpp>
 
 namespace cnc {
@@ -45,6 +48,9 @@ constexpr MatrixOps<Operand, V> format_table() {
   run(Method::bicgstab) = reference::bicgstab<Operand, V>;
   run(Method::pcg_pipelined) = reference::cg_pipelined<Operand, V>;
   run(Method::minres) = reference::minres<Operand, V>;
+  run(Method::bicg) = reference::bicg<Operand, V>;
+  run(Method::cgnr) = reference::cgnr<Operand, V>;
+  run(Method::richardson) = reference::richardson<Operand, V>;
   return table;
 }
 

@@ -32,6 +32,7 @@
 #include <cnc/options.hpp>
 #include <cnc/preconditioner.hpp>
 #include <cnc/problems.hpp>
+#include <cnc/relaxation.hpp>
 #include <cnc/reorder.hpp>
 #include <cnc/scope_guard.hpp>
 #include <cnc/solver.hpp>

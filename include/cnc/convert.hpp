@@ -85,11 +85,12 @@ CsrMatrix<T, Space> to_csr(const Matrix<T, Space>& A) {
 template <class To, class From, class Space>
 BcsrMatrix<To, Space> convert_values(const BcsrMatrix<From, Space>& A);
 
-/// The transpose of a CSR matrix in host memory. Columns ascend.
+/// The transpose of a CSR matrix. Columns ascend.
 /// Errors   InvalidArgument (A not valid CSR).
-/// Cost     two passes over A; scratch of at most one counter per entry or column.
-template <class T>
-CsrMatrix<T> transpose(const CsrMatrix<T>& A);
+/// Cost     two passes over A, on a device a sort of the rows besides; scratch of an index per entry, and on the host of
+///          at most one counter per entry or column.
+template <class T, class Space>
+CsrMatrix<T, Space> transpose(const CsrMatrix<T, Space>& A);
 
 /// @{
 /// New values on an unchanged pattern: overwrites the values of `A` with those of `source`, allocating

@@ -13,6 +13,9 @@ struct LinearOperator {
   index_t rows = 0;  ///< and columns
   /// y := A x.
   std::function<void(const Vector<const V, Space>& x, const Vector<V, Space>& y)> apply;
+  /// y := A^T x, for methods that need it (bicg, cgnr); may be empty.
+  std::function<void(const Vector<const V, Space>& x, const Vector<V, Space>& y)> apply_transposed =
+      {};
 };
 
 /// A preconditioner given by what it does: z := M^-1 r, asynchronously on the context's stream if the space has one;

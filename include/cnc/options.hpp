@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cnc/relaxation.hpp>
 #include <cnc/solver.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,13 +22,15 @@ std::string known_methods();
 /// Errors   InvalidArgument, with the names that are known.
 SolveForm parse_solve_form(std::string_view text);
 
-/// A built-in preconditioner; block_size 0: that of the matrix layout.
+/// A preconditioner of the library; block_size 0: that of the matrix layout.
 struct PreconditionerSpec {
-  PreconditionerKind kind = PreconditionerKind::none;  ///< which of them
+  PreconditionerKind kind = PreconditionerKind::none;  ///< which of those that are built in
   int block_size = 0;                                  ///< of block_jacobi
+  std::optional<RelaxationOptions> relaxation = {};    ///< a Relaxation in its place
 };
-/// Reads "none", "jacobi", "block-jacobi" or "block-jacobi:3".
-/// Errors   InvalidArgument, with the names that are known or the block sizes that there are.
+/// Reads "none", "jacobi", "block-jacobi", "block-jacobi:3", "gauss-seidel", and with a relaxation factor "jacobi:0.8",
+/// "sor:1.5" and "ssor:1.2"; "gauss-seidel-colours", "sor-colours:1.5" and "ssor-colours" sweep by colours.
+/// Errors   InvalidArgument, with the names that are known or the block sizes or factors that there are.
 PreconditionerSpec parse_preconditioner(std::string_view text);
 
 }  // namespace cnc

@@ -23,9 +23,13 @@ struct Preconditioner {
   int block_size = 1;
   DiagonalRule diagonal = DiagonalRule::as_it_is;  ///< jacobi, and blocks of one row
   Vector<V, Space> inverse;  ///< jacobi: [rows]; block_jacobi: [ceil(rows/b) b^2], row-major
+  Vector<V, Space>
+      transposed_inverse;  ///< block_jacobi: every block transposed, where a method wants it
 
   /// What kernels see.
-  PreconditionerOperand<V> operand() const { return {kind, block_size, inverse.data()}; }
+  PreconditionerOperand<V> operand() const {
+    return {kind, block_size, inverse.data(), transposed_inverse.data()};
+  }
 };
 
 /// Outcome of a set-up: `row` is the first row (scalar) at fault, -1 when all is well. For the built-in ones a row is at
@@ -61,6 +65,16 @@ PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, Precondi
 template <class V, class Space>
 PreconditionerSetup set_up_preconditioner(const Matrix<V, Space>& A, PreconditionerKind kind,
                                           int block_size, Preconditioner<V, Space>& M);
+
+/// The same for A^T A, whose rows are multiplied with each other as far as blocks want them; takes the transpose of A.
+/// DiagonalRule::one_for_zero is the rule for a column without entries.
+///
+/// Errors   InvalidArgument (not valid CSR, block size outside 1..16).
+/// Cost     O(nonzeros b), in parallel where the matrix is.
+template <class V, class Space>
+PreconditionerSetup set_up_normal_preconditioner(const CsrMatrix<V, Space>& transpose,
+                                                 PreconditionerKind kind, int block_size,
+                                                 Preconditioner<V, Space>& M);
 
 /// A preconditioner z := M^-1 r as a solver uses it: set up from a matrix, updated with its values, applied in every
 /// iteration. Derive from it for one of your own and give it to Solver::set_preconditioner; the built-in ones are
@@ -108,6 +122,16 @@ class PreconditionerBase {
   virtual void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
                      const Vector<V, Space>& z) const;
 
+  /// z := M^-T r, for bicg. The same promises as of apply.
+  /// Errors  as apply. Default: that of local(), UnsupportedOperation without.
+  virtual void apply_transposed(const Context<Exec>& ctx, const Vector<const V, Space>& r,
+                                const Vector<V, Space>& z) const;
+  /// Whether there is apply_transposed. Default: where local() has what it takes.
+  virtual bool has_transpose() const {
+    const auto M = local();
+    return M && (M->kind != PreconditionerKind::block_jacobi || M->transposed_inverse != nullptr);
+  }
+
   /// What kernels see, where M is local to a row or a block of rows: passes then apply it on the way, in every form
   /// of a solve, and apply is called where there are no passes. Valid until the next set_up or update. Default: it is not.
   virtual std::optional<PreconditionerOperand<V>> local() const { return {}; }
@@ -119,6 +143,25 @@ class PreconditionerBase {
   virtual bool only_enqueues() const { return false; }
 };
 
+namespace detail {
+/// apply_local on a queue that is not the context's.
+template <class V, class Exec>
+void apply_local(const Context<Exec>& ctx, const Queue& queue, const PreconditionerOperand<V>& M,
+                 const Vector<const V, typename Exec::memory_space>& r,
+                 const Vector<V, typename Exec::memory_space>& z) {
+  const VectorOps<V>& ops = ctx.template vectors<V>();
+  const index_t n = checked_extent(z.extent(0));
+  // Backends without the operation still do what a plain one can do.
+  if (ops.precondition != nullptr || M.kind == PreconditionerKind::block_jacobi)
+    offered(ops.precondition, ctx.backend(), "block-Jacobi preconditioning")(queue, n, M, r.data(),
+                                                                             z.data());
+  else if (M.kind == PreconditionerKind::jacobi)
+    ops.multiply(queue, n, M.inverse, r.data(), z.data());
+  else
+    ops.axpby(queue, n, V(1), r.data(), V(0), z.data());
+}
+}  // namespace detail
+
 /// z := M^-1 r with a preconditioner that is local to a row or a block of rows.
 ///
 /// Shapes   r, z: [rows]; they do not overlap.
@@ -128,16 +171,16 @@ template <class V, class Exec>
 void apply_local(const Context<Exec>& ctx, const PreconditionerOperand<V>& M,
                  const Vector<const V, typename Exec::memory_space>& r,
                  const Vector<V, typename Exec::memory_space>& z) {
-  const VectorOps<V>& ops = ctx.template vectors<V>();
-  const index_t n = detail::checked_extent(z.extent(0));
-  // Backends without the operation still do what a plain one can do.
-  if (ops.precondition != nullptr || M.kind == PreconditionerKind::block_jacobi)
-    detail::offered(ops.precondition, ctx.backend(), "block-Jacobi preconditioning")(
-        ctx.queue(), n, M, r.data(), z.data());
-  else if (M.kind == PreconditionerKind::jacobi)
-    ops.multiply(ctx.queue(), n, M.inverse, r.data(), z.data());
-  else
-    ops.axpby(ctx.queue(), n, V(1), r.data(), V(0), z.data());
+  detail::apply_local(ctx, ctx.queue(), M, r, z);
+}
+
+template <class V, class Exec>
+void PreconditionerBase<V, Exec>::apply_transposed(const Context<Exec>& ctx,
+                                                   const Vector<const V, Space>& r,
+                                                   const Vector<V, Space>& z) const {
+  if (!has_transpose())
+    throw UnsupportedOperation("preconditioner '" + name() + "' has no apply_transposed");
+  apply_local(ctx, local()->transposed(), r, z);
 }
 
 template <class V, class Exec>

@@ -22,6 +22,12 @@ enum class ToleranceReference { rhs, initial_residual };
 /// What prepare does to the order of rows: nothing, or reverse Cuthill-McKee. Results are in the caller's.
 enum class Reordering { none, rcm };
 
+/// What A and A^T map to zero.
+enum class NullSpace {
+  none,      ///< nothing, or what Solver::set_null_space says
+  constant,  ///< vectors whose entries are all the same: a Neumann problem
+};
+
 /// "pcg", "minres", ... and "auto".
 const char* method_name(Method method);
 
@@ -31,7 +37,8 @@ const char* to_string(SolveForm form);
 /// Type in which the matrix is stored for the iteration; the true residual always uses the matrix given.
 enum class StoragePrecision {
   as_vectors,
-  f32,  ///< float matrix under double vectors: restarted from the true residual until it is met
+  f32,  ///< float matrix under double vectors: restarted from the true residual until it is met; where the float
+        ///< one fails, the one given goes on in CSR
 };
 
 namespace detail {
@@ -127,6 +134,9 @@ struct SolveOptions {
   /// PCG and MINRES need a symmetric matrix. One that is found not to be, beyond rounding, ends as `stagnated` once
   /// 500 iterations have not halved the residual; true lets it go on to the other limits.
   bool allow_nonsymmetric = false;
+  /// Of a singular matrix: the iterations work with the right-hand side, and return an x, without a part in there. A
+  /// right-hand side that has more of one than the tolerance allows ends as `inconsistent`. Takes effect in prepare.
+  NullSpace null_space = NullSpace::none;
   /// true: prepare and update_values copy the matrix, and the caller's arrays are not read after them.
   bool copy_matrix = false;
 
@@ -149,6 +159,7 @@ enum class SolveStatus {
   breakdown,              ///< a division by zero: zero diagonal, singular block, an inner product
   not_positive_definite,  ///< p.Ap < 0 or r.M^-1 r < 0
   not_finite,             ///< NaN or Inf in the matrix, the right-hand side or the iteration
+  inconsistent,  ///< b has a part in the null space: x solves the rest of it, none solves all
 };
 
 /// "converged", "max_iterations", ... as in JSON output.
@@ -182,7 +193,7 @@ struct SolveReport {
   SolveForm form = SolveForm::automatic;  ///< how the iterations were done
   Method method = Method::automatic;      ///< the method, the last one where several were tried
   std::string
-      choice;  ///< Method::automatic: "pcg: symmetric with a positive diagonal", and what followed where it failed
+      choice;  ///< Method::automatic: "pcg: symmetric with a positive diagonal"; and what followed where a method, or a float matrix, failed
   std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is the initial residual
 
   /// Whether the status is `converged`.
@@ -199,7 +210,7 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
 
 /// Solves A x = b again and again: prepare once per pattern, update_values per time step, solve per
 /// right-hand side. solve allocates nothing but the report's history and strings, what Method::automatic
-/// needs where it comes to gmres, and, once it has failed, what it takes to say why.
+/// needs where it comes to gmres, on a device a plan where a float matrix fails, and, once it has failed, what it takes to say why.
 ///
 /// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next
 /// prepare, its values until the next update_values or prepare, whatever the layout; any solve may read
@@ -249,9 +260,11 @@ class Solver {
   /// The same after prepare(Matrix): takes the matrix as it is, in its layout.
   void update_values(const Matrix<V, Space>& A);
 
-  /// Replaces the built-in preconditioner by the caller's. An empty function brings it back.
+  /// Replaces the built-in preconditioner by the caller's. An empty function brings it back. bicg also needs
+  /// z := M^-T r, of which the promise holds too.
   void set_preconditioner(PreconditionerFunction<V, Space> apply,
-                          EnqueuesOnly promise = EnqueuesOnly::no);
+                          EnqueuesOnly promise = EnqueuesOnly::no,
+                          PreconditionerFunction<V, Space> apply_transposed = {});
   /// The same with an object, derived from PreconditionerBase<V, Exec>. It is set up from the matrix, now if the solver
   /// is prepared and in every prepare, and updated with its values; a matrix-free solver uses it as it is.
   ///
@@ -260,6 +273,13 @@ class Solver {
   void set_preconditioner(std::shared_ptr<P> preconditioner) {
     use_preconditioner(std::move(preconditioner));
   }
+
+  /// Vectors that A and A^T map to zero, besides that of SolveOptions::null_space: rigid motions, or one constant for each
+  /// part of a mesh. They need not be orthogonal and are copied. An empty list takes them back. Call it before prepare.
+  ///
+  /// Shapes   [rows] each, 8 in all at most
+  /// Errors   InvalidArgument, in prepare (a wrong length; not finite, or not independent).
+  void set_null_space(std::vector<Vector<const V, Space>> vectors);
 
   /// Solves from the x given (warm start). On return x is the best iterate found, whatever the status.
   /// A right-hand side of zeros gives x = 0, converged, whatever the tolerance.

@@ -32,6 +32,7 @@ struct SolveArguments {
   std::string form = "automatic";
   std::string relative_to = "b";
   std::string reorder = "none";
+  std::string null_space = "none";
   std::optional<double> rtol;
   int threads = 0;
   int block_threads = 0;
@@ -53,11 +54,13 @@ SolveRequest request_from(const SolveArguments& arguments) {
   const PreconditionerSpec preconditioner = parse_preconditioner(arguments.precondition);
   options.preconditioner = preconditioner.kind;
   options.preconditioner_block_size = preconditioner.block_size;
+  request.relaxation = preconditioner.relaxation;
   options.format = parse_format(arguments.format);
   options.rtol = arguments.rtol.value_or(default_rtol(request.precision));
   options.reference =
       arguments.relative_to == "b" ? ToleranceReference::rhs : ToleranceReference::initial_residual;
   options.reordering = arguments.reorder == "rcm" ? Reordering::rcm : Reordering::none;
+  options.null_space = arguments.null_space == "constant" ? NullSpace::constant : NullSpace::none;
   request.show_progress = !arguments.quiet;
   request.measure_bandwidth = !arguments.quiet || !arguments.json.empty();
   return request;
@@ -107,7 +110,9 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       .add_option("--restart", a.request.options.restart, "Steps of a cycle of gmres and fgmres")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_option("--precondition", a.precondition, "none, jacobi, block-jacobi[:B]")
+  command
+      .add_option("--precondition", a.precondition,
+                  "none, jacobi[:W], block-jacobi[:B], gauss-seidel, sor[:W], ssor[:W]")
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--format", a.format, "auto, " + known_formats())
@@ -136,6 +141,12 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       ->type_name("N");
   command.add_option("--reorder", a.reorder, "none or rcm (reverse Cuthill-McKee)")
       ->check(CLI::IsMember({"none", "rcm"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--null-space", a.null_space,
+                  "none or constant (a Neumann problem): what A maps to zero")
+      ->check(CLI::IsMember({"none", "constant"}))
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--threads", a.threads, "Threads (default: all)")

@@ -18,7 +18,7 @@ nlohmann::json options_json(const SolveRequest& request) {
       {"solver", method_name(options.method)},
       {"restart", options.restart},
       {"form", to_string(options.form)},
-      {"precondition", precondition_text(options)},
+      {"precondition", precondition_text(request)},
       {"format", options.format.text()},
       {"precision", to_string(request.precision)},
       {"reorder", options.reordering == Reordering::rcm ? "rcm" : "none"},

@@ -31,7 +31,7 @@ std::vector<double> relative_history(const SolveReport& report) {
 
 std::string solver_text(const SolveRequest& request) {
   const SolveOptions& options = request.options;
-  std::string text = std::string(method_name(options.method)) + ", " + precondition_text(options) +
+  std::string text = std::string(method_name(options.method)) + ", " + precondition_text(request) +
                      ", " + to_string(request.precision);
   if (options.reordering == Reordering::rcm) text += ", rcm";
   const bool from_rhs = options.reference == ToleranceReference::rhs;
@@ -159,7 +159,9 @@ void print_format(std::ostream& out, const SolveRequest& request, const SolveOut
 
 }  // namespace
 
-std::string precondition_text(const SolveOptions& options) {
+std::string precondition_text(const SolveRequest& request) {
+  if (request.relaxation) return Relaxation<double>(*request.relaxation).name();
+  const SolveOptions& options = request.options;
   switch (options.preconditioner) {
     case PreconditionerKind::none: return "none";
     case PreconditionerKind::jacobi: return "jacobi";

@@ -8,7 +8,7 @@
 namespace cnc::cli {
 
 /// Names of the choices as they are written on the command line.
-std::string precondition_text(const SolveOptions& options);
+std::string precondition_text(const SolveRequest& request);
 
 /// The report on the screen: residual plot, then one fact a line.
 void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOutcome& outcome);

@@ -1,11 +1,11 @@
 #include "solve_run.hpp"
 
-#include "timing.hpp"
 #include "interrupt.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "solve_repeats.hpp"
 #include "text.hpp"
+#include "timing.hpp"
 
 #include <cnc/convert.hpp>
 #include <cnc/copy.hpp>
@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <memory>
 
 namespace cnc::cli {
 namespace {
@@ -151,6 +152,8 @@ SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest re
   }
   const CsrMatrix<V, Space> matrix = copy_to<Space>(A);
   Solver<V, Exec> solver(ctx, request.options);
+  if (request.relaxation)
+    solver.set_preconditioner(std::make_shared<Relaxation<V, Exec>>(*request.relaxation));
   const double start = now();
   solver.prepare(matrix);
   ctx.fence();

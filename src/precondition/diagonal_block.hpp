@@ -55,6 +55,28 @@ struct BlocksInCsr {
   }
 };
 
+/// The diagonal blocks of A^T A, from A^T in CSR with ascending rows.
+template <class S>
+struct NormalBlocks {
+  BcsrOperand<S> A;  ///< A^T, whose rows are the columns
+
+  KOKKOS_INLINE_FUNCTION double product(index_t i, index_t j) const {
+    double sum = 0;
+    index_t k = A.row_offsets[i], l = A.row_offsets[j];
+    while (k < A.row_offsets[i + 1] && l < A.row_offsets[j + 1]) {
+      const index_t at_k = A.columns[k], at_l = A.columns[l];
+      if (at_k == at_l) sum += static_cast<double>(A.values[k]) * static_cast<double>(A.values[l]);
+      k += at_k <= at_l;
+      l += at_l <= at_k;
+    }
+    return sum;
+  }
+  KOKKOS_INLINE_FUNCTION double entry(index_t row) const { return product(row, row); }
+  KOKKOS_INLINE_FUNCTION void copy_row(index_t row, index_t first, int b, double* entries) const {
+    for (int c = 0; c < b && c < A.rows - first; ++c) entries[c] = product(row, first + c);
+  }
+};
+
 /// Diagonal blocks copied before: row-major, one after the other.
 template <class V>
 struct CopiedBlocks {

@@ -105,5 +105,16 @@ PreconditionerSetup set_up_preconditioner(const Matrix<V, Space>& any, Precondit
       any);
 }
 
+/// Of A^T A.
+template <class Exec, class V, class Space>
+PreconditionerSetup set_up_normal_preconditioner(const CsrMatrix<V, Space>& transpose,
+                                                 PreconditionerKind kind, int block_size,
+                                                 Preconditioner<V, Space>& M) {
+  require_set_up(transpose.rows, transpose.rows, kind, block_size);
+  const auto ascending = ascending_csr<Exec>(transpose);
+  const index_t blocks = open_set_up(transpose.rows, kind, block_size, M);
+  return invert_blocks<Exec>(NormalBlocks<V>{ascending.operand()}, blocks, M);
+}
+
 }  // namespace set_up
 }  // namespace cnc::detail

@@ -23,9 +23,10 @@ class Drive {
  public:
   using Space = typename Exec::memory_space;
 
-  Drive(const System<V, Exec>& system, Workspace<V, Space>& work, const SolveOptions& options,
+  Drive(System<V, Exec>& system, Workspace<V, Space>& work, const SolveOptions& options,
         std::span<const Method> methods, const PreconditionerSetup& setup,
-        Diagnosis<V, Exec>& diagnosis, const Vector<const V, Space>& b, const Vector<V, Space>& x,
+        Diagnosis<V, Exec>& diagnosis, const NullVectors<V, Exec>& null_space,
+        const Vector<const V, Space>& b, const Vector<V, Space>& x,
         const IterateViews<V, Exec>& views, SolveReport& report)
       : system_(system),
         work_(work),
@@ -37,7 +38,7 @@ class Drive {
         views_(views),
         report_(report),
         engine_(system, work, x, methods[0], choose_form(system, methods[0], options.form), tally_),
-        true_residual_(system, work, b, x, tally_) {
+        true_residual_(system, work, null_space, b, x, tally_) {
     if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
   }
 
@@ -155,16 +156,19 @@ class Drive {
       if (now <= report_.tolerance) return SolveStatus::converged;
       if (accepted_) return explain(SolveStatus::converged, "accepted by the callback");
       if (ended != SolveStatus::converged && !starts_again_after(ended, now, residual)) {
-        if (!takes_next_method(ended)) return restore_best(ended, now);
-        if (!(now <= best_)) restore_best(ended, now);
-        residual = report_.true_residual;
+        if (!goes_on_otherwise(ended, now, residual)) return restore_best(ended, now);
         continue;
       }
       report_.detail.clear();
-      if (restarts_ > 0 && !(now <= least_gain * residual))
+      if (restarts_ > 0 && !(now <= least_gain * residual)) {
+        if (takes_double(SolveStatus::stagnated)) {
+          residual = from_best(SolveStatus::stagnated, now);
+          continue;
+        }
         return restore_best(SolveStatus::stagnated, now,
                             "the true residual no longer follows the recurrence: the attainable "
                             "accuracy of this precision is reached");
+      }
       residual = now;
       if (residual_is_behind_) copy(work_.scratch, work_.r);
       ++report_.restarts;
@@ -215,28 +219,66 @@ class Drive {
     return std::min(next, methods_.size());
   }
 
-  /// Whether another method is tried from the best x there is, because the one before is not for this matrix.
-  bool takes_next_method(SolveStatus ended) {
-    if (ended != SolveStatus::breakdown && ended != SolveStatus::diverged &&
-        ended != SolveStatus::not_positive_definite && ended != SolveStatus::stagnated &&
-        ended != SolveStatus::not_finite)
-      return false;
-    if (engine_.iterations() >= options_.max_iterations) return false;
-    SolveForm form = SolveForm::automatic;
-    const std::size_t next = next_offered(form);
-    if (next == methods_.size()) return false;
+  /// Whether another method, or the matrix in double, is tried from the best x there is.
+  bool goes_on_otherwise(SolveStatus ended, double now, double& residual) {
+    if (!takes_next_method(ended) && !takes_double(ended)) return false;
+    residual = from_best(ended, now);
+    return true;
+  }
+  /// x is the best one there is; its residual.
+  double from_best(SolveStatus ended, double now) {
+    if (!(now <= best_)) restore_best(ended, now);
+    return report_.true_residual;
+  }
+  /// Whether an end says something of the method or the matrix, with iterations left to try another.
+  bool can_be_mended(SolveStatus ended) const {
+    return engine_.iterations() < options_.max_iterations &&
+           (ended == SolveStatus::breakdown || ended == SolveStatus::diverged ||
+            ended == SolveStatus::not_positive_definite || ended == SolveStatus::stagnated ||
+            ended == SolveStatus::not_finite);
+  }
+
+  /// Whether iterations go over from the float copy of the matrix to the matrix itself: the copy may be indefinite, or
+  /// singular, where the matrix is not.
+  bool takes_double(SolveStatus ended) {
+    if (!system_.uses_narrow() || !can_be_mended(ended)) return false;
     add_cost();
-    report_.choice += "; after " + std::to_string(engine_.iterations() - begun_at_) +
-                      " iterations of " + name_of(tried_) + " (" + to_string(ended) + ") " +
-                      name_of(next);
-    tried_ = next;
+    begun_at_ = engine_.iterations();
+    say_what_followed(ended, begun_at_, "with the matrix in float", "in double");
+    system_.narrow_failed = true;
+    system_.plan_products();
+    if (system_.plans()) work_.plan = system_.make_plan();
+    take_up(choose_form(system_, method(), options_.form));
+    return true;
+  }
+  void say_what_followed(SolveStatus ended, index_t iterations, const std::string& of,
+                         const std::string& next) {
+    if (!report_.choice.empty()) report_.choice += "; ";
+    report_.choice += "after " + std::to_string(iterations) + " iterations " + of + " (" +
+                      to_string(ended) + ") " + next;
+  }
+  /// The engine goes on from x and r with what is there now.
+  void take_up(SolveForm form) {
     report_.detail.clear();
     restarts_ = 0;
-    begun_at_ = engine_.iterations();
     if (residual_is_behind_) copy(work_.scratch, work_.r);
     residual_is_behind_ = false;
     engine_.take(method(), form);
     if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
+  }
+
+  /// Whether another method is tried from the best x there is, because the one before is not for this matrix.
+  bool takes_next_method(SolveStatus ended) {
+    if (!can_be_mended(ended)) return false;
+    SolveForm form = SolveForm::automatic;
+    const std::size_t next = next_offered(form);
+    if (next == methods_.size()) return false;
+    add_cost();
+    say_what_followed(ended, engine_.iterations() - begun_at_, "of " + name_of(tried_),
+                      name_of(next));
+    tried_ = next;
+    begun_at_ = engine_.iterations();
+    take_up(form);
     return true;
   }
 
@@ -307,7 +349,8 @@ class Drive {
     residual_is_behind_ = false;
     // Having missed the tolerance by a rounding once, the recurrence aims lower.
     double target = report_.tolerance * (restarts_ > 0 ? least_gain : 1.0);
-    target = std::max(target, residual * (system_.narrow ? narrow_reduction : least_reduction));
+    target =
+        std::max(target, residual * (system_.uses_narrow() ? narrow_reduction : least_reduction));
     lowest_ = residual;
     lowest_at_ = engine_.iterations();
     const double limit = options_.divergence * report_.initial_residual;
@@ -454,7 +497,7 @@ class Drive {
            (row.empty() ? "" : ": " + row);
   }
 
-  const System<V, Exec>& system_;
+  System<V, Exec>& system_;
   Workspace<V, Space>& work_;
   const SolveOptions& options_;
   std::span<const Method> methods_;

@@ -148,14 +148,18 @@ class Engine {
     };
     if (local_ || !phase.M.active()) return part(PassPart::whole);
     part(PassPart::before);
-    precondition(phase.M.from, phase.M.to);
+    precondition(phase.M.from, phase.M.to, phase.M.transposed);
     ++tally_.backend_calls;
     if (phase.stores) part(PassPart::after);
   }
 
   PreconditionerOperand<V> operand() const { return local_.value_or(PreconditionerOperand<V>()); }
-  void precondition(int from, int to) const {
-    system_.preconditioner().apply(*system_.ctx, vector(from), vector(to));
+  void precondition(int from, int to, bool transposed) const {
+    const PreconditionerBase<V, Exec>& M = system_.preconditioner();
+    if (transposed)
+      M.apply_transposed(*system_.ctx, vector(from), vector(to));
+    else
+      M.apply(*system_.ctx, vector(from), vector(to));
   }
 
   void multiply(const PhaseFacts& phase) {
@@ -164,11 +168,12 @@ class Engine {
       const ProductDots<V> dots{vector(phase.with).data(), scalar(phase.with_scalar),
                                 phase.self_scalar >= 0 ? scalar(phase.self_scalar) : nullptr};
       return system_.with_operand([&](const auto& A) {
-        system_.ctx->template matrices<V>(A).spmv_dot(queue(), A, vector(phase.of).data(),
+        system_.ctx->template matrices<V>(A).spmv_dot(queue(), phase.transposed ? *A.transpose : A,
+                                                      vector(phase.of).data(),
                                                       vector(phase.to).data(), dots);
       });
     }
-    system_.apply(vector(phase.of), vector(phase.to));
+    system_.apply(vector(phase.of), vector(phase.to), phase.transposed);
     const V* const result = vector(phase.to).data();
     const auto dot = [&](const V* with, int to) {
       system_.vector_ops().dot(queue(), system_.rows, with, result, scalar(to));
@@ -190,8 +195,8 @@ class Engine {
     run.behind = behind_;
     run.behind_context = behind_context_;
     if (!local_)
-      run.preconditioner = {[](void* self, int from, int to) {
-                              static_cast<const Engine*>(self)->precondition(from, to);
+      run.preconditioner = {[](void* self, int from, int to, bool transposed) {
+                              static_cast<const Engine*>(self)->precondition(from, to, transposed);
                             },
                             this, system_.version};
     system_.with_operand([&](const auto& A) {

@@ -13,6 +13,12 @@ namespace cnc::detail {
 template <class V, class Exec>
 SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm asked) {
   const bool local = system.is_local();
+  const MethodFacts& facts = method_facts(method);
+  if (facts.transposes && !system.has_transposes(facts))
+    throw UnsupportedOperation(
+        std::string("SolveOptions: ") + facts.name + " needs the transpose of the matrix" +
+        (facts.normal_equations ? "" : " and of the preconditioner") +
+        ": an operator needs apply_transposed, as does a preconditioner of bicg");
   const auto offers = [&](SolveForm form) {
     switch (form) {
       case SolveForm::plain_operations: return system.has_plain_operations(method);

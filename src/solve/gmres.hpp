@@ -57,7 +57,7 @@ class Gmres {
       };
       const int last = static_cast<int>(std::min<index_t>(
           {restart(), first + basis().steps_between_looks, first + iterations - done}));
-      for (int j = first; j < last; ++j) step(j);
+      do_steps(first, last);
       look(first, last);
       const int lost = twice_ ? last : first_loss(first, last);
       take(first, lost);
@@ -92,6 +92,8 @@ class Gmres {
 
  private:
   using Basis = typename Workspace<V, Space>::Basis;
+  /// Groups of steps that are remembered; more of them only where matrices or preconditioners keep changing.
+  static constexpr std::size_t most_recorded = 256;
 
   // --- vectors and coefficients ------------------------------------------------------------------------------
 
@@ -110,7 +112,7 @@ class Gmres {
   const Vector<V, Space>& w() const { return basis().w; }
   const Vector<V, Space>& base() const { return basis().base; }
 
-  const Queue& queue() const { return system_.ctx->queue(); }
+  const Queue& queue() const { return recording_ != nullptr ? *recording_ : system_.ctx->queue(); }
   const VectorOps<V>& ops() const { return system_.vector_ops(); }
   index_t n() const { return system_.rows; }
 
@@ -127,10 +129,62 @@ class Gmres {
 
   // --- a step ------------------------------------------------------------------------------------------------
 
+  /// The steps [first, last), which a device replays where they have come up before: their launches take longer than
+  /// their work on all but large systems.
+  void do_steps(int first, int last) {
+    const auto enqueue = [this, first, last] {
+      const offset_t before = tally_.backend_calls;
+      for (int j = first; j < last; ++j) step(j);
+      return tally_.backend_calls - before;
+    };
+    const auto record = system_.ctx->backend().record;
+    const auto local = system_.preconditioner().local();
+    const bool comes_again = last == restart() || last - first == basis().steps_between_looks;
+    if (record == nullptr || !local || system_.matrix_free || !comes_again) {
+      enqueue();
+      return;
+    }
+    const std::tuple key(first, last, twice_, system_.arrays_of_matrix, system_.version,
+                         local->inverse);
+    auto& known = basis().recorded;
+    const auto at = std::find_if(known.begin(), known.end(),
+                                 [&](const auto& steps) { return steps.key == key; });
+    if (at == known.end()) {
+      if (known.size() >= most_recorded) known.clear();
+      known.push_back({key, enqueue()});
+      return;
+    }
+    if (at->recording == nullptr) {
+      auto recorded = [&](const Queue& queue) {
+        recording_ = &queue;
+        enqueue();
+      };
+      try {
+        at->recording = record(
+            system_.ctx->queue(),
+            [](void* f, const Queue& queue) { (*static_cast<decltype(recorded)*>(f))(queue); },
+            &recorded);
+      } catch (...) {
+        recording_ = nullptr;
+        throw;
+      }
+      recording_ = nullptr;
+      tally_.backend_calls -= at->calls;
+    }
+    at->recording->replay(system_.ctx->queue());
+    tally_.backend_calls += at->calls;
+    std::fill(basis().twice.begin() + first, basis().twice.begin() + last, twice_);
+  }
+
   /// w := A M^-1 v_j made orthogonal to v_0 .. v_j once or twice, and v_{j+1}. Enqueued only.
   void step(int j) {
-    system_.preconditioner().apply(*system_.ctx, v(j), z(j));
-    system_.apply(z(j), w());
+    if (recording_ != nullptr) {
+      detail::apply_local<V>(*system_.ctx, queue(), *system_.preconditioner().local(), v(j), z(j));
+      system_.multiply(queue(), z(j), w());
+    } else {
+      system_.preconditioner().apply(*system_.ctx, v(j), z(j));
+      system_.apply(z(j), w());
+    }
     tally_.backend_calls += 2;
     double* const h = column(j);
     const int size = restart() + 1;
@@ -156,7 +210,7 @@ class Gmres {
       orthogonalize_again(lost);
     } else {
       twice_ = true;
-      for (int j = lost; j < last; ++j) step(j);
+      do_steps(lost, last);
     }
     look(lost, last);
   }
@@ -314,8 +368,9 @@ class Gmres {
   Tally& tally_;
   MethodScalars seen_;
   bool flexible_ = false;
-  bool twice_ = false;  ///< whether all steps take two passes
-  int steps_ = 0;       ///< of this cycle
+  const Queue* recording_ = nullptr;  ///< the queue that steps are recorded on, while they are
+  bool twice_ = false;                ///< whether all steps take two passes
+  int steps_ = 0;                     ///< of this cycle
 };
 
 }  // namespace cnc::detail

@@ -3,6 +3,7 @@
 #include "block_size_text.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace cnc {
 namespace {
@@ -35,6 +36,7 @@ const char* to_string(SolveStatus status) {
     case SolveStatus::breakdown: return "breakdown";
     case SolveStatus::not_positive_definite: return "not_positive_definite";
     case SolveStatus::not_finite: return "not_finite";
+    case SolveStatus::inconsistent: return "inconsistent";
   }
   return "unknown";
 }
@@ -80,13 +82,60 @@ SolveForm parse_solve_form(std::string_view text) {
   refuse("form", text, known);
 }
 
+namespace {
+
+struct RelaxationName {
+  std::string_view name;
+  RelaxationKind kind;
+  bool has_factor;  ///< else it is one
+};
+constexpr RelaxationName relaxation_names[] = {{"gauss-seidel", RelaxationKind::sor, false},
+                                               {"sor", RelaxationKind::sor, true},
+                                               {"ssor", RelaxationKind::ssor, true},
+                                               {"jacobi", RelaxationKind::jacobi, true}};
+
+/// "sor-colours:1.5", taken apart; empty if it is no relaxation.
+std::optional<RelaxationOptions> read_relaxation(std::string_view text) {
+  constexpr std::string_view colours = "-colours";
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  std::string_view name = text.substr(0, colon);
+  RelaxationOptions options;
+  if (name.ends_with(colours)) {
+    options.order = SweepOrder::colours;
+    name.remove_suffix(colours.size());
+  }
+  const auto known = std::find_if(std::begin(relaxation_names), std::end(relaxation_names),
+                                  [&](const RelaxationName& one) { return one.name == name; });
+  if (known == std::end(relaxation_names)) return {};
+  options.kind = known->kind;
+  if (options.kind == RelaxationKind::jacobi && options.order == SweepOrder::colours) return {};
+  if (colon == text.size()) return options;
+  const char *const begin = text.data() + colon + 1, *const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(begin, end, options.omega);
+  const double most = options.kind == RelaxationKind::jacobi ? 1e6 : 2;
+  if (!known->has_factor || error != std::errc() || rest != end || !(options.omega > 0) ||
+      !(options.omega < most))
+    throw InvalidArgument("preconditioner '" + std::string(text) +
+                          (known->has_factor
+                               ? "': the relaxation factor must be a number above 0" +
+                                     std::string(most == 2 ? " and below 2" : "")
+                               : "': its relaxation factor is 1; sor:W takes another"));
+  return options;
+}
+
+}  // namespace
+
 PreconditionerSpec parse_preconditioner(std::string_view text) {
   const std::string_view block = "block-jacobi";
   if (text == "none") return {PreconditionerKind::none};
   if (text == "jacobi") return {PreconditionerKind::jacobi};
   if (text == block) return {PreconditionerKind::block_jacobi};
+  if (const auto relaxation = read_relaxation(text))
+    return {PreconditionerKind::none, 0, relaxation};
   if (text.substr(0, block.size()) != block)
-    refuse("preconditioner", text, "none, jacobi, block-jacobi[:B]");
+    refuse("preconditioner", text,
+           "none, jacobi[:W], block-jacobi[:B], gauss-seidel[-colours], sor[-colours][:W], "
+           "ssor[-colours][:W]");
   const int size =
       text[block.size()] == ':' ? detail::read_block_size(text.substr(block.size() + 1)) : 0;
   if (size == 0)

@@ -5,6 +5,7 @@
 #include <cnc/solver.hpp>
 
 #include "convert/sorted_rows.hpp"
+#include "convert/transposed_pattern.hpp"
 
 namespace cnc::detail {
 
@@ -83,6 +84,30 @@ struct Ordering {
   /// The row that the caller knows row i by.
   index_t original_row(index_t i) const {
     return copy_to<HostSpace>(permutation)(static_cast<std::size_t>(i));
+  }
+};
+
+/// A^T in CSR, and how to bring new values into it.
+template <class V, class Exec>
+struct Transposition {
+  using Space = typename Exec::memory_space;
+
+  CsrMatrix<V, Space> matrix;
+  Vector<index_t, Space> origin;  ///< entry k of `matrix` is entry origin(k) of A
+
+  void set_up(const Exec& exec, const CsrMatrix<V, Space>& A) {
+    const auto pattern = transposed_pattern(A);
+    origin = pattern.origins;
+    matrix =
+        CsrMatrix<V, Space>(A.cols, A.rows, 1, pattern.row_offsets, pattern.columns,
+                            uninitialized<V, Space>("cnc::values", A.values.extent(0)), A.nonzeros);
+    matrix.checked = Checked::ascending;
+    refill(exec, A);
+  }
+
+  void refill(const Exec& exec, const CsrMatrix<V, Space>& A) const {
+    on_each(exec, A.blocks(), Gather<V>{A.values.data(), origin.data(), matrix.values.data()});
+    exec.fence();
   }
 };
 

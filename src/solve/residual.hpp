@@ -2,6 +2,7 @@
 
 #include "on_each.hpp"
 #include "solve/engine.hpp"
+#include "solve/null_vectors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,8 +37,9 @@ class TrueResidual {
   using Space = typename Exec::memory_space;
 
   TrueResidual(const System<V, Exec>& system, const Workspace<V, Space>& work,
-               const Vector<const V, Space>& b, const Vector<V, Space>& x, Tally& tally)
-      : system_(system), work_(work), b_(b), x_(x), tally_(tally) {}
+               const NullVectors<V, Exec>& null_space, const Vector<const V, Space>& b,
+               const Vector<V, Space>& x, Tally& tally)
+      : system_(system), work_(work), null_space_(null_space), b_(b), x_(x), tally_(tally) {}
 
   /// r := s b - A x with the matrix given; its norm.
   double operator()(const Vector<V, Space>& r) {
@@ -54,6 +56,7 @@ class TrueResidual {
     system_.apply_exactly(x_, r);
     system_.vector_ops().axpby(queue(), rows(), static_cast<V>(scale_), b_.data(), V(-1), r.data());
     tally_.backend_calls += 2;
+    stay_in_range(r);
     enqueue_norm(r, slot);
   }
   double norm_of(const Vector<V, Space>& r, int slot) {
@@ -167,7 +170,12 @@ class TrueResidual {
     system_.apply_widened(work_.wide_x, work_.wide_r);
     on_each(*system_.ctx, rows(), SubtractFrom{scale_, b_.data(), work_.wide_r.data(), r.data()});
     tally_.backend_calls += 3;
+    stay_in_range(r);
     enqueue_norm(work_.wide_r, slot);
+  }
+  /// A recurrence never loses what r has in the null space by rounding.
+  void stay_in_range(const Vector<V, Space>& r) {
+    if (!null_space_.empty()) null_space_.project(*system_.ctx, r, tally_);
   }
 
   const Queue& queue() const { return system_.ctx->queue(); }
@@ -175,6 +183,7 @@ class TrueResidual {
 
   const System<V, Exec>& system_;
   const Workspace<V, Space>& work_;
+  const NullVectors<V, Exec>& null_space_;
   Vector<const V, Space> b_;
   Vector<V, Space> x_;
   Tally& tally_;

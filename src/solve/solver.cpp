@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace cnc {
 
@@ -22,6 +23,7 @@ struct Solver<V, Exec>::State {
   detail::System<V, Exec> system;
   detail::Workspace<V, Space> work;
   detail::Ordering<V, Exec> ordering;
+  detail::Transposition<V, Exec> transposition;  ///< for methods with products with A^T
   CsrMatrix<V, Space> pattern;  ///< the CSR matrix given to prepare or its copy, for update_values
   CsrMatrix<V, Space> source;   ///< after a prepare with CSR: what preconditioners are set up from
   detail::Diagnosis<V, Exec> diagnosis{system, ordering, source};
@@ -34,6 +36,8 @@ struct Solver<V, Exec>::State {
   int layout_block_size = 1;
   std::vector<std::string> advice;
   detail::MethodChoice choice;
+  std::vector<Vector<V, Space>> null_vectors;  ///< the caller's, copied
+  detail::NullVectors<V, Exec> null_space;
 
   const Exec& exec() const { return ctx->execution_space_instance(); }
 
@@ -64,11 +68,58 @@ struct Solver<V, Exec>::State {
   /// The matrix of the iterations in CSR, made of the layout where that is all there is.
   CsrMatrix<V, Space> in_csr() const { return has_source() ? source : to_csr(system.matrix); }
 
+  /// Of a method that the caller has named.
+  MethodFacts named() const {
+    return as_prepared.method == Method::automatic ? MethodFacts()
+                                                   : method_facts(as_prepared.method);
+  }
+
+  /// Whether the layout that iterations use is its own transpose.
+  bool is_symmetric_layout() const {
+    const auto symmetric = [](const auto& A) {
+      if constexpr (requires { A.symmetric; })
+        return A.symmetric;
+      else
+        return false;
+    };
+    return system.narrow ? std::visit(symmetric, *system.narrow)
+                         : std::visit(symmetric, system.matrix);
+  }
+
+  /// The transpose in the layout of the matrix, for a method that has products with it.
+  void lay_out_transpose(const CsrMatrix<V, Space>& A) {
+    if (is_symmetric_layout()) {
+      system.transpose = system.matrix;
+      system.narrow_transpose = system.narrow;
+      return;
+    }
+    transposition.set_up(exec(), A);
+    const FormatSpec spec = parse_format(format);
+    if (system.narrow) {
+      system.narrow_transpose = build_format(convert_values<float>(transposition.matrix), spec);
+      system.transpose = transposition.matrix;
+    } else {
+      system.transpose = build_format(transposition.matrix, spec);
+    }
+  }
+  /// The same for other values in the same pattern.
+  void refresh_transpose(const CsrMatrix<V, Space>& A) {
+    if (is_symmetric_layout()) return lay_out_transpose(A);
+    transposition.refill(exec(), A);
+    if (system.narrow_transpose) cnc::update_values(*system.narrow_transpose, transposition.matrix);
+    cnc::update_values(*system.transpose, transposition.matrix);
+  }
+
   /// The built-in one and the caller's, by either function of theirs.
   template <class Renew>
   void renew_preconditioners(Renew renew) {
-    setup = has_source() ? (system.built_in.*renew)(*ctx, source, system.matrix)
-                         : system.built_in.set_up_from(system.matrix);
+    if (named().normal_equations)
+      setup =
+          system.built_in.set_up_normal(is_symmetric_layout() ? in_csr() : transposition.matrix);
+    else
+      setup = has_source() ? (system.built_in.*renew)(*ctx, source, system.matrix)
+                           : system.built_in.set_up_from(system.matrix);
+    if (named().transposes) system.built_in.add_transpose(exec());
     if (!system.given) return;
     given_setup = ((*system.given).*renew)(*ctx, in_csr(), system.matrix);
     check(given_setup, rows(system.matrix));
@@ -128,10 +179,15 @@ struct Solver<V, Exec>::State {
     const double copy =
         copies ? double(nonzeros) * (sizeof(index_t) + sizeof(V)) + double(rows) * sizeof(index_t)
                : 0;
-    detail::require_memory(
-        "Solver::prepare",
-        least_prepare_bytes<V>(rows, nonzeros, as_prepared) + given + copy + layout_bytes,
-        memory_of<Space>);
+    // The transpose, in CSR and in the layout, and where its entries come from.
+    const double transpose = named().transposes
+                                 ? double(nonzeros) * (2 * sizeof(index_t) + sizeof(V)) +
+                                       double(rows) * sizeof(index_t) + layout_bytes
+                                 : 0;
+    detail::require_memory("Solver::prepare",
+                           least_prepare_bytes<V>(rows, nonzeros, as_prepared) + given + copy +
+                               transpose + layout_bytes,
+                           memory_of<Space>);
   }
 
   /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
@@ -154,7 +210,42 @@ struct Solver<V, Exec>::State {
     if (const Method method = as_prepared.method; !is_phased(method))
       work.allocate_basis(rows, as_prepared.restart, method == Method::fgmres);
     if (system.plans()) work.plan = system.make_plan();
+    null_space.set_up(*ctx, rows, as_prepared.null_space == NullSpace::constant, null_vectors,
+                      ordering);
     ctx->fence();
+  }
+
+  /// Solves for what b has outside of the null space, and says so where it has something inside.
+  template <class Solve>
+  void solve_in_range(const Vector<const V, Space>& b, const Vector<V, Space>& x,
+                      SolveReport& report, const Solve& solve) const {
+    detail::Tally tally;
+    const Vector<V, Space>& rest = null_space.rhs();
+    const auto norm_of = [&](const Vector<V, Space>& v) { return nrm2(*ctx, v); };
+    Kokkos::deep_copy(exec(), rest, b);
+    const double whole = norm_of(rest);
+    null_space.project(*ctx, rest, tally);
+    ctx->template vectors<V>().axpby(ctx->queue(), system.rows, V(1), b.data(), V(-1), rest.data());
+    const double outside = norm_of(rest);
+    // Rounding leaves a part to every b, in the null space and beside it.
+    const double rounding = 64 * double(std::numeric_limits<V>::epsilon()) * whole;
+    Kokkos::deep_copy(exec(), rest, b);
+    null_space.project(*ctx, rest, tally);
+    if (norm_of(rest) <= rounding) Kokkos::deep_copy(exec(), rest, V(0));
+    solve(rest);
+    null_space.project(*ctx, x, tally);
+    ctx->fence();
+    report.rhs_norm = whole;
+    report.backend_calls += tally.backend_calls + 4;
+    report.host_synchronisations += 3;
+    if (!(outside > std::max({rounding, options.rtol * whole, options.atol}))) return;
+    report.true_residual = std::hypot(report.true_residual, outside);
+    if (!report.converged()) return;
+    report.status = SolveStatus::inconsistent;
+    char norm[32];
+    std::snprintf(norm, sizeof norm, "%.3e", outside);
+    report.detail = std::string("the right-hand side has a part of norm ") + norm +
+                    " in the null space; x solves the rest";
   }
 
   /// Runs the steps of a prepare. The set-up works on Kokkos' default instances, so it starts when
@@ -187,7 +278,9 @@ struct Solver<V, Exec>::State {
   void clear() {
     prepared = false;
     work = {};
+    null_space = {};
     ordering = {};
+    transposition = {};
     pattern = source = {};
     setup = given_setup = {};
     diagnosis.forget();
@@ -196,7 +289,10 @@ struct Solver<V, Exec>::State {
     advice.clear();
     system.matrix = {};
     system.product_plans = {};
+    system.transpose.reset();
+    system.narrow_transpose.reset();
     system.narrow.reset();
+    system.narrow_failed = false;
     system.matrix_free.reset();
     system.built_in = {};
   }
@@ -228,6 +324,7 @@ struct Solver<V, Exec>::State {
   void build_system(const CsrMatrix<V, Space>& A) {
     build_layout(A);
     source = A;
+    if (named().transposes) lay_out_transpose(A);
     choose_preconditioner();
     set_up_preconditioners();
     finish_prepare(A.rows);
@@ -244,19 +341,15 @@ struct Solver<V, Exec>::State {
       cnc::update_values(system.matrix, A);
     }
     if (system.narrow) cnc::update_values(*system.narrow, A);
+    if (system.narrow_failed) {
+      system.narrow_failed = false;
+      system.plan_products();
+      if (system.plans()) work.plan = system.make_plan();
+    }
   }
 
   /// Whether the layout holds symmetric values only, because `auto` found them so.
-  bool chosen_for_symmetry() const {
-    const auto symmetric = [](const auto& A) {
-      if constexpr (requires { A.symmetric; })
-        return A.symmetric;
-      else
-        return false;
-    };
-    return chosen && (system.narrow ? std::visit(symmetric, *system.narrow)
-                                    : std::visit(symmetric, system.matrix));
-  }
+  bool chosen_for_symmetry() const { return chosen && is_symmetric_layout(); }
 
   /// New values for the iterations. What `auto` chose for the values of prepare is chosen again where
   /// it cannot hold these.
@@ -273,6 +366,7 @@ struct Solver<V, Exec>::State {
       return;
     }
     source = A;
+    if (named().transposes) refresh_transpose(A);
     choose_again();
     update_preconditioners();
   }
@@ -344,6 +438,7 @@ void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
     const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
     s.format = FormatSpec{name, s.layout_block_size}.text();
     s.system.matrix = s.copies ? detail::cloned(A) : A;
+    if (s.named().transposes) s.lay_out_transpose(to_csr(s.system.matrix));
     s.choose_preconditioner();
     s.set_up_preconditioners();
     s.finish_prepare(rows(A));
@@ -400,6 +495,7 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
   const Matrix<V, Space> kept = s.copies ? detail::cloned(A) : A;
   s.change([&] {
     s.system.matrix = kept;
+    if (s.named().transposes) s.lay_out_transpose(to_csr(kept));
     s.system.plan_products();
     s.choose_again();
     s.set_up_preconditioners();  // fill is dropped: with other values the pattern may be another
@@ -408,9 +504,13 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
 
 template <class V, class Exec>
 void Solver<V, Exec>::set_preconditioner(PreconditionerFunction<V, Space> apply,
-                                         EnqueuesOnly promise) {
+                                         EnqueuesOnly promise,
+                                         PreconditionerFunction<V, Space> apply_transposed) {
   using Function = detail::FunctionPreconditioner<V, Exec>;
-  state_->use(apply ? std::make_shared<Function>(std::move(apply), promise) : nullptr, {});
+  state_->use(
+      apply ? std::make_shared<Function>(std::move(apply), promise, std::move(apply_transposed))
+            : nullptr,
+      {});
 }
 
 template <class V, class Exec>
@@ -437,6 +537,16 @@ void Solver<V, Exec>::use_preconditioner(
     s.check(setup, s.system.rows);
   }
   s.use(std::move(preconditioner), setup);
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::set_null_space(std::vector<Vector<const V, Space>> vectors) {
+  state_->null_vectors.clear();
+  for (const auto& v : vectors) {
+    const auto copy = uninitialized<V, Space>("cnc::null_space", v.extent(0));
+    Kokkos::deep_copy(copy, v);
+    state_->null_vectors.push_back(copy);
+  }
 }
 
 template <class V, class Exec>
@@ -471,9 +581,15 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
   const auto drive = [&](const PreconditionerSetup& setup, const Vector<const V, Space>& rhs,
                          const Vector<V, Space>& guess) {
     const detail::IterateViews<V, Exec> views{s.ordering, guess, s.work.r, x, s.work.scratch};
-    detail::Drive<V, Exec>(s.system, s.work, s.options, methods, setup, s.diagnosis, rhs, guess,
-                           views, report)
-        .solve();
+    const auto solve_for = [&](const Vector<const V, Space>& b_or_less) {
+      detail::Drive<V, Exec>(s.system, s.work, s.options, methods, setup, s.diagnosis, s.null_space,
+                             b_or_less, guess, views, report)
+          .solve();
+    };
+    if (s.null_space.empty())
+      solve_for(rhs);
+    else
+      s.solve_in_range(rhs, guess, report, solve_for);
   };
   PreconditionerSetup setup = s.system.given ? s.given_setup : s.setup;
   if (!s.ordering.active()) {

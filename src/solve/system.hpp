@@ -39,54 +39,94 @@ struct System {
   index_t rows = 0;
   Matrix<V, Space> matrix;                     ///< used unless one of the next two is
   std::optional<Matrix<float, Space>> narrow;  ///< float copy under double vectors
+  bool narrow_failed = false;                  ///< iterations have gone over to the matrix itself
   std::optional<LinearOperator<V, Space>> matrix_free;
   LocalPreconditioner<V, Exec> built_in;
   std::shared_ptr<PreconditionerBase<V, Exec>> given;  ///< the caller's, in its place
   std::uint64_t version = 0;                           ///< of the caller's as it is set up
 
+  /// @{
+  /// The transpose of either in the same format, for methods with products with it; else empty. A symmetric layout is
+  /// its own.
+  std::optional<Matrix<V, Space>> transpose;
+  std::optional<Matrix<float, Space>> narrow_transpose;
+  /// @}
+
   /// What the backend works out once about a matrix, for its products with vectors of V and, where they are wider, with
   /// double ones.
   struct Plans {
-    std::unique_ptr<MatrixPlan> matrix, narrow, widened;
+    std::unique_ptr<MatrixPlan> matrix, narrow, widened, transpose;
   } product_plans;
+  int arrays_of_matrix = 0;  ///< another number whenever they are others
 
-  /// Calls f with the operand that iterations use; not for matrix-free systems.
+  bool uses_narrow() const { return narrow && !narrow_failed; }
+
+  /// Calls f with the operand that iterations use, which holds while f runs; not for matrix-free systems.
   template <class F>
   decltype(auto) with_operand(F&& f) const {
-    const auto planned = [&](const auto& a, const MatrixPlan* plan) -> decltype(auto) {
-      auto operand = a.operand();
+    const auto planned = [&](const auto& a, const MatrixPlan* plan,
+                             const auto& at) -> decltype(auto) {
+      auto operand = a.operand(), transposed = operand;
       operand.plan = plan;
+      if (at) {
+        transposed = std::get<std::decay_t<decltype(a)>>(*at).operand();
+        transposed.plan = product_plans.transpose.get();
+        operand.transpose = &transposed;
+      }
       return f(std::as_const(operand));
     };
     if constexpr (!std::is_same_v<V, float>) {
-      if (narrow)
+      if (uses_narrow())
         return std::visit(
-            [&](const auto& a) -> decltype(auto) { return planned(a, product_plans.narrow.get()); },
+            [&](const auto& a) -> decltype(auto) {
+              return planned(a, product_plans.narrow.get(), narrow_transpose);
+            },
             *narrow);
     }
     return std::visit(
-        [&](const auto& a) -> decltype(auto) { return planned(a, product_plans.matrix.get()); },
+        [&](const auto& a) -> decltype(auto) {
+          return planned(a, product_plans.matrix.get(), transpose);
+        },
         matrix);
   }
 
   /// To be called when the arrays of the matrix are others; their values may change in place.
   void plan_products() {
     product_plans = {};
+    ++arrays_of_matrix;
     if (matrix_free) return;
     product_plans.matrix = plan_spmv<V>(*ctx, matrix);
-    if (narrow) product_plans.narrow = plan_spmv<V>(*ctx, *narrow);
+    if (uses_narrow()) product_plans.narrow = plan_spmv<V>(*ctx, *narrow);
     if (widens()) product_plans.widened = plan_spmv<double>(*ctx, matrix);
+    if (narrow_transpose && uses_narrow())
+      product_plans.transpose = plan_spmv<V>(*ctx, *narrow_transpose);
+    else if (transpose)
+      product_plans.transpose = plan_spmv<V>(*ctx, *transpose);
   }
 
   const VectorOps<V>& vector_ops() const { return ctx->template vectors<V>(); }
 
-  /// y := A x with the operator that iterations use.
-  void apply(const Vector<const V, Space>& x, const Vector<V, Space>& y) const {
-    if (matrix_free) return matrix_free->apply(x, y);
+  /// y := A x with the operator that iterations use, or A^T x.
+  void apply(const Vector<const V, Space>& x, const Vector<V, Space>& y,
+             bool transposed = false) const {
+    if (matrix_free) return (transposed ? matrix_free->apply_transposed : matrix_free->apply)(x, y);
+    multiply(ctx->queue(), x, y, transposed);
+  }
+  /// The same on a queue that need not be the context's; not for matrix-free systems.
+  void multiply(const Queue& queue, const Vector<const V, Space>& x, const Vector<V, Space>& y,
+                bool transposed = false) const {
     with_operand([&](const auto& A) {
       const auto& ops = ctx->template matrices<V>(A);
-      offered(ops.spmv, ctx->backend(), "spmv")(ctx->queue(), V(1), A, x.data(), V(0), y.data());
+      offered(ops.spmv, ctx->backend(), "spmv")(queue, V(1), transposed ? *A.transpose : A,
+                                                x.data(), V(0), y.data());
     });
+  }
+
+  /// Whether there are A^T and, where it is needed, M^-T for a method with products with A^T.
+  bool has_transposes(const MethodFacts& method) const {
+    const bool has_transpose =
+        matrix_free ? bool(matrix_free->apply_transposed) : transpose || narrow_transpose;
+    return has_transpose && (method.normal_equations || preconditioner().has_transpose());
   }
 
   /// y := A x with the matrix given by the caller, whatever the iterations store.
@@ -195,7 +235,7 @@ struct System {
   /// Compulsory traffic of one product with the operator that iterations use.
   Cost product_cost() const {
     if (matrix_free) return cost::vectors(rows, 2, 0, sizeof(V));
-    return narrow ? spmv_cost(*narrow, sizeof(V)) : spmv_cost(matrix, sizeof(V));
+    return uses_narrow() ? spmv_cost(*narrow, sizeof(V)) : spmv_cost(matrix, sizeof(V));
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,14 @@ struct Workspace {
     Vector<double, Space>
         coefficients;  ///< on the way to the backend's memory, and the host's copy
     Vector<double, SharedSpace<Space>> host_coefficients;
+    /// Steps that came up before, as the backend has recorded them.
+    struct Steps {
+      /// First and last, whether twice, the arrays of the matrix, and what the preconditioner is.
+      std::tuple<int, int, bool, int, std::uint64_t, const V*> key;
+      offset_t calls = 0;
+      std::unique_ptr<Recording> recording = {};  ///< made when they come up again
+    };
+    std::vector<Steps> recorded;
     std::vector<char> twice;  ///< whether the vector of a step was made orthogonal a second time
     /// Steps of which the host reads the columns at once: on a host a look costs nothing.
     index_t steps_between_looks = is_host_space<Space> ? 1 : 8;

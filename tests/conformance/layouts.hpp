@@ -41,6 +41,16 @@ std::vector<Layout<M>> layouts(const CsrMatrix<M>& A, int largest_block = max_bl
   return list;
 }
 
+/// The transpose in the same layout; a symmetric layout is its own.
+template <class SparseMatrix>
+SparseMatrix transposed_layout(const SparseMatrix& A) {
+  if constexpr (requires { A.symmetric; })
+    if (A.symmetric) return A;
+  int b = 1;
+  if constexpr (requires { A.block_size; }) b = A.block_size;
+  return std::get<SparseMatrix>(build_format(transpose(to_csr(A)), {A.format_name(), b}));
+}
+
 /// The same matrix with values and column indices that start at odd elements.
 template <class SparseMatrix>
 SparseMatrix misaligned(SparseMatrix A) {

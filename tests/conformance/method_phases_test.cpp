@@ -17,12 +17,14 @@ class Stepper {
  public:
   /// The method's place in the lists comes with its type.
   Stepper(const Backend& backend, const TestQueue& queue, int method, const BcsrOperand<V>& A,
-          const PreconditionerOperand<V>& M, bool split, MethodState<V>& state)
+          const BcsrOperand<V>& transpose, const PreconditionerOperand<V>& M, bool split,
+          MethodState<V>& state)
       : queue_(queue),
         vectors_(vector_ops<V>(backend)),
         passes_(vectors_.methods[method]),
         matrix_(matrix_ops<BcsrOperand<V>, V>(backend)),
         A_(A),
+        transpose_(transpose),
         M_(M),
         split_(split),
         v_(state.in(queue)),
@@ -59,12 +61,13 @@ class Stepper {
   void multiply() {
     const V* const of = v_[Product::of];
     V* const to = v_[Product::to];
-    if constexpr (Product::dots == 0) return matrix_.spmv(queue_, V(1), A_, of, V(0), to);
+    const BcsrOperand<V>& A = Product::transposed ? transpose_ : A_;
+    if constexpr (Product::dots == 0) return matrix_.spmv(queue_, V(1), A, of, V(0), to);
     ProductDots<V> dots;
     dots.with = v_[Product::with[0]];
     dots.with_result = scalars_->value + Product::scalar[0];
     if constexpr (Product::dots == 2) dots.self_result = scalars_->value + Product::scalar[1];
-    matrix_.spmv_dot(queue_, A_, of, to, dots);
+    matrix_.spmv_dot(queue_, A, of, to, dots);
   }
   template <class Pass>
   void pass(PassEntry<V> entry) {
@@ -73,7 +76,8 @@ class Stepper {
     // Passes know nothing of a preconditioner that the caller applies.
     if constexpr (Pass::M.active()) {
       entry(queue_, n, {}, v_, scalars_, PassPart::before);
-      vectors_.precondition(queue_, n, M_, v_[Pass::M.from], v_[Pass::M.to]);
+      vectors_.precondition(queue_, n, Pass::M.transposed ? M_.transposed() : M_, v_[Pass::M.from],
+                            v_[Pass::M.to]);
       if constexpr (stores_scalars<Pass>) entry(queue_, n, {}, v_, scalars_, PassPart::after);
     } else {
       entry(queue_, n, {}, v_, scalars_, PassPart::whole);
@@ -84,7 +88,7 @@ class Stepper {
   const VectorOps<V>& vectors_;
   const MethodPasses<V>& passes_;
   const MatrixOps<BcsrOperand<V>, V>& matrix_;
-  BcsrOperand<V> A_;
+  BcsrOperand<V> A_, transpose_;
   PreconditionerOperand<V> M_;
   bool split_;
   MethodVectors<V> v_;
@@ -221,7 +225,9 @@ class PhasesCheck {
     return MethodState<V>(cnc::Method(method_), A_.rows, setting_.alignment);
   }
   Stepper<Method, V> stepper(const TestQueue& queue, const CsrMatrix<V>& A, MethodState<V>& state) {
-    return {backend_, queue, method_, queue(A), M_.in(queue), setting_.split, state};
+    transpose_ = transpose(A);
+    return {backend_,          queue,        method_,        queue(A),
+            queue(transpose_), M_.in(queue), setting_.split, state};
   }
   /// A start, and legs of iterations with the finish behind each.
   MethodState<V> solve(const std::vector<index_t>& legs, int threads,
@@ -285,6 +291,7 @@ class PhasesCheck {
   Findings& findings_;
   int method_;
   const CsrMatrix<V>& A_;
+  CsrMatrix<V> transpose_;  ///< of the last that was stepped with
   const TestPreconditioner<V>& M_;
   Setting setting_;
   std::vector<MethodState<V>> states_;
@@ -331,6 +338,7 @@ void check_breakdowns(const Backend& backend, Findings& findings) {
                                 [](auto check, const Setting& setting, const auto& A) {
                                   if (setting.n == 0) return;
                                   check.stays_broken();
+                                  if (facts_of<Method>().stationary) return;
                                   check.breaks_down(scaled(A, 0), "zero matrix");
                                   check.breaks_down(scaled(A, nan), "matrix of NaN");
                                   if (!needs_definite(facts_of<Method>())) return;

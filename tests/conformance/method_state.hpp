@@ -82,6 +82,17 @@ CsrMatrix<M> definite_matrix(index_t n, bool symmetric) {
   return {n, n, 1, row_offsets, column_view, value_view};
 }
 
+/// M with what methods need besides that multiply with M^-T.
+template <class V>
+void add_transpose(Preconditioner<V>& M) {
+  const std::size_t n = M.inverse.extent(0), b = static_cast<std::size_t>(M.block_size);
+  M.transposed_inverse = Vector<V>("transposed", n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t block = k / (b * b) * b * b, row = (k - block) / b, column = k % b;
+    M.transposed_inverse(block + column * b + row) = M.inverse(k);
+  }
+}
+
 /// The matrix that tests solve with a method.
 template <class M>
 CsrMatrix<M> matrix_for(Method method, index_t n) {
@@ -100,7 +111,7 @@ SparseMatrix scaled(SparseMatrix A, double factor) {
   using M = typename decltype(A.values)::non_const_value_type;
   Vector<M> values("scaled", A.values.extent(0));
   for (std::size_t k = 0; k < values.extent(0); ++k)
-    values(k) = static_cast<M>(A.values(k) * factor);
+    values(k) = A.values(k) == 0 ? M(0) : static_cast<M>(A.values(k) * factor);  // fill stays zero
   A.values = values;
   return A;
 }

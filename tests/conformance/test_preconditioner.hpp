@@ -25,7 +25,8 @@ class TestPreconditioner {
   }
 
   PreconditionerOperand<V> in(const TestQueue& queue) const {
-    return {kind_, block_size_, queue(inverse_)};
+    const V* const inverse = queue(inverse_);
+    return {kind_, block_size_, inverse, inverse};  // its own transpose
   }
   int block_size() const { return block_size_; }
   std::string name() const {

@@ -86,6 +86,7 @@ class TestQueue {
   PreconditionerOperand<V> operator()(const Preconditioner<V>& M) const {
     PreconditionerOperand<V> operand = M.operand();
     operand.inverse = constant(M.inverse);
+    operand.transposed_inverse = constant(M.transposed_inverse);
     return operand;
   }
 

@@ -56,19 +56,18 @@ std::vector<FormatSpec> formats_for(const CsrMatrix<V>& A, const std::vector<int
   return specs;
 }
 
-/// The methods that are made of phases.
-inline const std::vector<Method> every_method = [] {
+/// The first so many methods, less the stationary ones, which diverge on most matrices.
+inline std::vector<Method> krylov_methods(int count) {
   std::vector<Method> all;
-  for (int k = 0; k < method_count; ++k) all.push_back(Method(k));
+  for (int k = 0; k < count; ++k)
+    if (!method_facts(Method(k)).stationary) all.push_back(Method(k));
   return all;
-}();
+}
+/// The Krylov methods that are made of phases.
+inline const std::vector<Method> every_method = krylov_methods(method_count);
 
 /// The same and those that are not made of phases.
-inline const std::vector<Method> all_methods = [] {
-  std::vector<Method> all;
-  for (int k = 0; k < all_method_count; ++k) all.push_back(Method(k));
-  return all;
-}();
+inline const std::vector<Method> all_methods = krylov_methods(all_method_count);
 
 /// Those whose breakdowns say something of the matrix, and which reach what rounding allows.
 inline constexpr Method cg_methods[] = {Method::pcg, Method::pcg_single_reduction};
@@ -80,10 +79,11 @@ inline bool has_passes(const Backend& backend, Method method) {
              .iteration[method_facts(method).iteration_phases - 1] != nullptr;
 }
 
-/// Whether a backend executes a method with an operator or preconditioner that is not its own: phase by phase, or in
-/// plain operations. The oracle has whole runs alone.
+/// Whether a backend executes a method with an operator or preconditioner that is not its own and has no transpose: phase
+/// by phase, or in plain operations. The oracle has whole runs alone.
 inline bool takes_parts_of_others(const Backend& backend, Method method) {
-  return detail::has_plain_form(method) || has_passes(backend, method);
+  return !method_facts(method).transposes &&
+         (detail::has_plain_form(method) || has_passes(backend, method));
 }
 
 inline constexpr SolveForm every_form[] = {SolveForm::automatic,   SolveForm::plain_operations,

@@ -4,6 +4,7 @@
 #include "support/same_matrix.hpp"
 #include "support/solve_problem.hpp"
 
+#include <cnc/blas1.hpp>
 #include <cnc/solver.hpp>
 
 // g++ 12 takes the "undefined" registers of its own AVX-512 header for a mistake.
@@ -86,6 +87,33 @@ TEST_CASE("bicgstab takes as many iterations as Eigen's") {
     Eigen::BiCGSTAB<Sparse> solver;
     compare(problem, iterations_of_ours(Method::bicgstab, PreconditionerKind::jacobi, 30, P),
             iterations_of_eigen(solver, P), 3);  // its residuals leap
+  }
+}
+
+TEST_CASE("cgnr takes as many iterations as Eigen's") {
+  for (const char* problem : {"convection3d:10:0.5", "poisson2d:12x10"}) {
+    const auto P = known_problem<double>(problem);
+    const auto At = transpose(P.A);
+    Eigen::LeastSquaresConjugateGradient<Sparse> solver;
+    const int theirs = iterations_of_eigen(solver, P);
+    // Eigen stops by the residual of the normal equations, A^T (b - A x).
+    const auto normal_residual = [&](int iterations) {
+      SolveOptions options;
+      options.method = Method::cgnr;
+      options.rtol = 0;
+      options.max_iterations = iterations;
+      Context<> ctx("openmp", 2);
+      Solver<double> ours(ctx, options);
+      ours.prepare(P.A);
+      const Vector<double> x("x", P.b.extent(0)), r = copy_of(P.b);
+      ours.solve(P.b, x);
+      axpy(ctx, -1.0, product(P.A, x), r);
+      return norm2(product(At, r)) / norm2(product(At, P.b));
+    };
+    const int few = std::max(2, theirs / 20);
+    CAPTURE(problem, theirs);
+    CHECK(normal_residual(theirs + few) <= tolerance);
+    CHECK(normal_residual(theirs - few) > tolerance);
   }
 }
 

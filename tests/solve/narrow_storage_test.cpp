@@ -1,4 +1,5 @@
 #include "solve/solver_test.hpp"
+#include "support/same_matrix.hpp"
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -97,4 +98,49 @@ TEST_CASE("a value that float cannot hold refuses float storage") {
   Solver<double> solver(ctx, options);
   const CsrMatrix<double> large(A.rows, A.cols, 1, A.row_offsets, A.columns, values);
   CHECK_THROWS_AS(solver.prepare(large), InvalidArgument);
+}
+
+CNC_SOLVER_TEST("where the float matrix fails, the one given goes on") {
+  // H D H with a reflection H: symmetric, eigenvalues from 1 down to 1e-10, which float rounds to either side of zero.
+  constexpr index_t n = 12;
+  std::vector<double> u(n), values;
+  double uu = 0;
+  for (index_t i = 0; i < n; ++i) uu += (u[i] = 1 + 0.3 * ((i * 5) % 7)) * u[i];
+  const auto h = [&](index_t i, index_t j) { return (i == j) - 2 * u[i] * u[j] / uu; };
+  std::vector<index_t> offsets{0}, columns;
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (index_t k = 0; k < n; ++k)
+        sum += h(i, k) * std::pow(10.0, -10.0 * k / (n - 1)) * h(j, k);
+      columns.push_back(j);
+      values.push_back(sum);
+    }
+    offsets.push_back(static_cast<index_t>(columns.size()));
+  }
+  for (index_t i = 0; i < n; ++i)  // to the last bit
+    for (index_t j = 0; j < i; ++j) values[i * n + j] = values[j * n + i];
+  const auto P =
+      with_known_solution("ill-conditioned", literal_csr<double>(n, n, offsets, columns, values));
+  // All of its spectrum is in this right-hand side.
+  const Vector<double> b("b", n);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t k = 0; k < n; ++k) b(i) += h(i, k);
+  SolveOptions options = options_for(Method::pcg, {}, PreconditionerKind::none);
+  options.rtol = 1e-7;
+  options.max_iterations = 2000;
+  const SolveReport wide = solve_once(ctx, options, P.A, b, zeros<double>(n));
+  CHECK(wide.converged());
+  CHECK(wide.choice.empty());
+  options.storage = StoragePrecision::f32;
+  auto solver = solver_on<double>(ctx, options);
+  solver.prepare(P.A);
+  for (int k = 0; k < 2; ++k) {
+    const Vector<double> x = zeros<double>(n);
+    const SolveReport report = solver.solve(b, x);
+    CHECK(report.converged());
+    CHECK(residual_of(P.A, b, x).norm <= 1.01e-7 * norm2(b));
+    // It is not tried again before there are other values.
+    CHECK((report.choice.find("in double") != std::string::npos) == (k == 0));
+  }
 }

@@ -43,6 +43,12 @@ class Neumann final : public PreconditionerBase<V, Exec> {
     multiply(ctx, D_.inverse, result_, result_);
     axpby(ctx, V(-1), result_, V(2), z);
   }
+  /// Of a symmetric matrix.
+  void apply_transposed(const Context<Exec>& ctx, const Vector<const V, Space>& r,
+                        const Vector<V, Space>& z) const override {
+    apply(ctx, r, z);
+  }
+  bool has_transpose() const override { return true; }
   bool only_enqueues() const override { return promises_; }
 
   int set_ups = 0, updates = 0;

@@ -139,6 +139,7 @@ CNC_SOLVER_TEST("a local object goes through the passes like the built-in one") 
   const auto P = known_problem<double>(sized(ctx, "wathen:7x7", "wathen:4x4"));
   for (const Method method : every_method)
     for (const SolveForm form : every_form) {
+      if (method_facts(method).normal_equations) continue;  // the built-in one is of A^T A
       SolveOptions options = options_for(method, {"csr", 1}, PreconditionerKind::jacobi);
       options.form = form;
       const Vector<double> x = zeros<double>(P.rows()), y = zeros<double>(P.rows());
@@ -183,7 +184,7 @@ CNC_SOLVER_TEST_WHERE(
       options.form = form;
       auto solver = solver_on<double>(ctx, options);
       solver.prepare(P.A);
-      solver.Solver<double, Exec>::set_preconditioner(scale, EnqueuesOnly::yes);
+      solver.Solver<double, Exec>::set_preconditioner(scale, EnqueuesOnly::yes, scale);
       const SolveReport promised = solver.solve(P.b, zeros<double>(P.rows()));
       CHECK(promised.form == (form == SolveForm::streamed ? form : SolveForm::graph));
       CHECK(promised.preconditioner == "function");
@@ -194,7 +195,7 @@ CNC_SOLVER_TEST_WHERE(
 
       options.form = SolveForm::automatic;
       solver.set_options(options);
-      solver.Solver<double, Exec>::set_preconditioner(scale);
+      solver.Solver<double, Exec>::set_preconditioner(scale, EnqueuesOnly::no, scale);
       const SolveReport waiting = solver.solve(P.b, zeros<double>(P.rows()));
       CHECK(waiting.form == SolveForm::fused_steps);
       CHECK(waiting.host_synchronisations > waiting.iterations);

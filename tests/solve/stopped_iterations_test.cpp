@@ -60,10 +60,17 @@ detail::System<V, Exec> system_on(Context<Exec>& ctx, const CsrMatrix<V>& on_hos
   system.ctx = &ctx;
   system.rows = A.rows;
   system.matrix = build_format(A, format);
-  if constexpr (!std::is_same_v<M, V>) system.narrow = build_format(convert_values<M>(A), format);
+  const auto transposed = transpose(A);
+  if constexpr (!std::is_same_v<M, V>) {
+    system.narrow = build_format(convert_values<M>(A), format);
+    system.narrow_transpose = build_format(convert_values<M>(transposed), format);
+  } else {
+    system.transpose = build_format(transposed, format);
+  }
   system.plan_products();
   system.built_in = {kind, block_size};
   system.built_in.set_up(ctx, A, system.matrix);
+  system.built_in.add_transpose(ctx.execution_space_instance());
   return system;
 }
 

@@ -3,6 +3,7 @@
 #include "support/edge_matrices.hpp"
 #include "support/same_matrix.hpp"
 
+#include <cnc/convert.hpp>
 #include <cnc/preconditioner.hpp>
 #include <cnc/problems.hpp>
 
@@ -133,6 +134,30 @@ TEMPLATE_TEST_CASE("block times inverse is the identity for every size and tail"
       for (index_t i = 0; i < blocks; ++i) CHECK(inverse_error(A, M, i) < tolerance);
     }
   }
+}
+
+TEST_CASE("a preconditioner of the normal equations inverts the blocks of A^T A") {
+  const auto A = full_matrix<double>(7, 5);
+  const Dense D = dense(A);
+  std::vector<double> normal;
+  for (std::size_t i = 0; i < 7; ++i)
+    for (std::size_t j = 0; j < 7; ++j) {
+      double sum = 0;
+      for (std::size_t k = 0; k < 7; ++k) sum += D(k, i) * D(k, j);
+      normal.push_back(sum);
+    }
+  const auto AtA = block_matrix(7, normal);
+  for (const int b : {1, 2, 3}) {
+    Preconditioner<double> M;
+    CHECK(set_up_normal_preconditioner(transpose(A), PreconditionerKind::block_jacobi, b, M).ok());
+    for (index_t i = 0; i < ceil_div(7, b); ++i) CHECK(inverse_error(AtA, M, i) < 1e-9);
+  }
+  // A column without entries
+  const auto empty = literal_csr<double>(2, 2, {0, 1, 2}, {1, 1}, {3, 4});
+  Preconditioner<double> M;
+  M.diagonal = DiagonalRule::one_for_zero;
+  CHECK(set_up_normal_preconditioner(transpose(empty), PreconditionerKind::jacobi, 1, M).ok());
+  CHECK(entries(M.inverse) == std::vector<double>{1, 1.0 / 25});
 }
 
 TEST_CASE("block_jacobi of size 1 is jacobi") {

@@ -376,6 +376,69 @@ TEST_CASE("a reference run of bicgstab gives hand-computed values") {
   CHECK(v.scalars.rr() == 0);
 }
 
+// The same A and b: q = (2, -2), shadow_q = A^T (2, 0) = (2, 2), alpha = 1, x = (2, 0), r = (0, 2), shadow_r = (0, -2),
+// rho = -4; beta = -1, p = (-2, 2), shadow_p = (-2, -2), q = (0, 4), alpha = -4 / -8, x = (1, 1), r = 0.
+TEST_CASE("a reference run of bicg gives hand-computed values") {
+  using C = Bicg<double>;
+  Solve v(Method::bicg, {2, 0});
+  CHECK(v.iterate(rotation, true, 1) == 1);
+  CHECK(v[C::q] == Values<double>{2, -2});
+  CHECK(v[C::shadow_q] == Values<double>{2, 2});
+  CHECK(v.scalars[C::alpha] == 1);
+  CHECK(v.scalars[C::rho] == -4);
+  CHECK(v.x() == Values<double>{2, 0});
+  CHECK(v.r() == Values<double>{0, 2});
+  CHECK(v[C::shadow_r] == Values<double>{0, -2});
+  CHECK(v.scalars.rr() == 4);
+
+  CHECK(v.iterate(rotation, false, 1) == 1);
+  CHECK(v[C::p] == Values<double>{-2, 2});
+  CHECK(v[C::shadow_p] == Values<double>{-2, -2});
+  CHECK(v.scalars[C::alpha] == 0.5);
+  CHECK(v.x() == Values<double>{1, 1});
+  CHECK(v.scalars.rr() == 0);
+}
+
+// A = [ 0 1 ]  b = (1, 2), x = 0: s = A^T b = (4, 1), sz = 17, q = (1, 8), qq = 65, alpha = 17/65, x = (68, 17) / 65,
+//     [ 2 0 ]  r = (48, -6) / 65, rr = 2340 / 4225 = 36/65; then s = (-12, 48) / 65, and x = (1, 1).
+TEST_CASE("a reference run of cgnr gives hand-computed values") {
+  using C = Cgnr<double>;
+  const index_t offsets[] = {0, 1, 2}, columns[] = {1, 0};
+  const double values[] = {1, 2};
+  const BcsrOperand<double> A = {2, 2, 1, offsets, columns, values};
+  Solve v(Method::cgnr, {1, 2});
+  CHECK(v.iterate(A, true, 1) == 1);
+  CHECK(v[C::q] == Values<double>{1, 8});
+  CHECK(v.scalars[C::qq] == 65);
+  CHECK(v.scalars[C::alpha] == Approx(17.0 / 65));
+  CHECK(v.x()[0] == Approx(68.0 / 65));
+  CHECK(v.x()[1] == Approx(17.0 / 65));
+  CHECK(v[C::s][0] == Approx(-12.0 / 65));
+  CHECK(v[C::s][1] == Approx(48.0 / 65));
+  CHECK(v.scalars.rr() == Approx(36.0 / 65));
+
+  CHECK(v.iterate(A, false, 1) == 1);
+  CHECK(v.x()[0] == Approx(1));
+  CHECK(v.x()[1] == Approx(1));
+  CHECK(v.scalars.rr() < 1e-28);
+}
+
+// A = [  1 1 ]  b = (2, 0), x = 0, M^-1 = 1/2: z = (1, 0), x = (1, 0), r = (2, 0) - (1, -1) = (1, 1);
+//     [ -1 1 ]  z = (1, 1) / 2, x = (3, 1) / 2, r = (1, 1) - (1, 0) = (0, 1).
+TEST_CASE("a reference run of richardson gives hand-computed values") {
+  constexpr double inverse[] = {0.5, 0.5};
+  const PreconditionerOperand<double> M{PreconditionerKind::jacobi, 1, inverse};
+  Solve v(Method::richardson, {2, 0});
+  CHECK(v.iterate(rotation, true, 1, 0, M) == 1);
+  CHECK(v.x() == Values<double>{1, 0});
+  CHECK(v.r() == Values<double>{1, 1});
+  CHECK(v.scalars.rr() == 2);
+  CHECK(v.iterate(rotation, false, 1, 0, M) == 1);
+  CHECK(v.x() == Values<double>{1.5, 0.5});
+  CHECK(v.r() == Values<double>{0, 1});
+  CHECK(v.scalars.rr() == 1);
+}
+
 // A = [ 0 1 ]  b = (1, 0), x = 0: u = z = (1, 0), q = (0, 1), zq = 0: next u = (0, 1), the rotation is c = 0, s = 1, so x stays;
 //     [ 1 0 ]  then q = (1, 0), next u = q - (1, 0) = 0, diagonal -1, c = -1, s = 0, w = (0, 1), x = (0, 1).
 constexpr double exchange_values[] = {1, 1};

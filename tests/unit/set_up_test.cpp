@@ -3,6 +3,7 @@
 #include "convert/bsell.hpp"
 #include "convert/dia.hpp"
 #include "convert/spaces.hpp"
+#include "convert/transpose.hpp"
 #include "precondition/set_up_preconditioner.hpp"
 #include "support/allocation_count.hpp"
 #include "support/catch.hpp"
@@ -59,8 +60,10 @@ struct ByKokkos {
   FORWARD_TO(to_dia)
   FORWARD_TO(to_csr)
   FORWARD_TO(validate)
+  FORWARD_TO(transpose)
   FORWARD_TO(update_values)
   FORWARD_TO(set_up_preconditioner)
+  FORWARD_TO(set_up_normal_preconditioner)
   FORWARD(to_float, (set_up::convert_values<float, LikeDevice>))
   FORWARD(to_double, (set_up::convert_values<double, LikeDevice>))
 };
@@ -78,8 +81,10 @@ struct OnDevice {
   FORWARD(to_bsell, cnc::to_bsell)
   FORWARD(to_dia, cnc::to_dia)
   FORWARD(to_csr, cnc::to_csr)
+  FORWARD(transpose, cnc::transpose)
   FORWARD(update_values, cnc::update_values)
   FORWARD(set_up_preconditioner, cnc::set_up_preconditioner)
+  FORWARD(set_up_normal_preconditioner, cnc::set_up_normal_preconditioner)
   FORWARD(to_float, cnc::convert_values<float>)
   FORWARD(to_double, cnc::convert_values<double>)
   template <class A>
@@ -242,6 +247,7 @@ TEMPLATE_TEST_CASE("Kokkos' loops build and refresh the layouts that the host's 
           A, [=](const auto& a) { return to_dia(a, symmetric); },
           [=](const auto& a) { return By::to_dia(a, symmetric); });
     const auto D = copy_to<typename By::Space>(A);
+    CHECK(same_layout(transpose(A), By::transpose(D)));
     CHECK(same_layout(convert_values<float>(A), By::to_float(D)));
     CHECK(same_layout(convert_values<double>(A), By::to_double(D)));
   }
@@ -418,5 +424,29 @@ TEMPLATE_TEST_CASE("Kokkos' loops invert the diagonal blocks that the host's do"
     check(spoiled, PreconditionerKind::jacobi, 1);
     check_layouts<By>(spoiled);
     check(spoiled, PreconditionerKind::block_jacobi, 3);
+  }
+}
+
+TEMPLATE_TEST_CASE("Kokkos' loops invert the diagonal blocks of A^T A that the host's do", "",
+                   EXECUTIONS_OF_DOUBLE) {
+  using By = TestType;
+  for (const auto& matrix : matrices<double>()) {
+    if (matrix.A.rows != matrix.A.cols) continue;
+    INFO(matrix.name);
+    const auto At = transpose(matrix.A);
+    const auto D = copy_to<typename By::Space>(At);
+    for (const int b : {1, 3}) {
+      Preconditioner<double> host;
+      Preconditioner<double, typename By::Space> other;
+      host.diagonal = other.diagonal = DiagonalRule::one_for_zero;
+      const auto kind = PreconditionerKind::block_jacobi;
+      CHECK(set_up_normal_preconditioner(At, kind, b, host).row ==
+            By::set_up_normal_preconditioner(D, kind, b, other).row);
+      const auto inverse = copy_to<HostSpace>(other.inverse);
+      REQUIRE(inverse.extent(0) == host.inverse.extent(0));
+      const double tolerance = std::is_same_v<typename By::Space, HostSpace> ? 0 : 1e-5;
+      for (std::size_t k = 0; k < inverse.extent(0); ++k)
+        REQUIRE(std::abs(inverse(k) - host.inverse(k)) <= tolerance * (1 + std::abs(inverse(k))));
+    }
   }
 }

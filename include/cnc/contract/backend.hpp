@@ -44,6 +44,12 @@ constexpr MatrixTables for_precisions(const Make& make) {
   }(std::type_identity<Precisions>());
 }
 
+/// What was enqueued once, to be enqueued again as one.
+struct Recording {
+  virtual ~Recording() = default;
+  virtual void replay(const Queue&) const = 0;
+};
+
 /// A kernel set: a constant table. Which backends exist is written in src/registry.cpp alone.
 struct Backend {
   const char* name = "";                   ///< as find_backend takes it
@@ -56,6 +62,10 @@ struct Backend {
   Availability (*availability)() = nullptr;  ///< asks the machine; never null
   /// Host backends: threads that operations on the queue use at most; null: one.
   int (*threads)(const Queue& queue) = nullptr;
+  /// Records what enqueue(context, queue) enqueues of this backend's operations on the queue that it is given, without
+  /// doing it; null where enqueuing costs nothing worth saving.
+  std::unique_ptr<Recording> (*record)(const Queue&, void (*enqueue)(void* context, const Queue&),
+                                       void* context) = nullptr;
   /// Device backends: bytes free on a device, for messages about memory; null on the host.
   double (*free_bytes)(int device) = nullptr;
 

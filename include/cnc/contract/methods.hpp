@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cnc/contract/methods/bicg.hpp>
 #include <cnc/contract/methods/bicgstab.hpp>
 #include <cnc/contract/methods/cg.hpp>
 #include <cnc/contract/methods/cg_pipelined.hpp>
 #include <cnc/contract/methods/cg_single_reduction.hpp>
+#include <cnc/contract/methods/cgnr.hpp>
 #include <cnc/contract/methods/minres.hpp>
+#include <cnc/contract/methods/richardson.hpp>
 
 #include <type_traits>
 
@@ -18,6 +21,9 @@ enum class Method {
   bicgstab,              ///< van der Vorst 1992: for matrices that are not symmetric
   pcg_pipelined,         ///< Ghysels & Vanroose 2014: the reduction is under way during the product
   minres,                ///< Paige & Saunders 1975: for symmetric matrices, definite or not
+  bicg,                  ///< Fletcher 1976: two products, one with the transpose
+  cgnr,                  ///< CG of the normal equations, Hestenes & Stiefel 1952: for any matrix
+  richardson,            ///< stationary: Jacobi, Gauss-Seidel and SOR by their preconditioner
   gmres,                 ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
   fgmres,  ///< Saad 1993: the same with a preconditioner that may change from step to step
 };
@@ -37,7 +43,8 @@ struct MethodList {
 
 /// The list of methods: the only one.
 template <class V>
-using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>>;
+using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>,
+                           Bicg<V>, Cgnr<V>, Richardson<V>>;
 
 }  // namespace methods
 
@@ -59,6 +66,7 @@ struct PhaseFacts {
   int with = -1;                 ///< product: the vector of its dot, -1: none
   int with_scalar = -1;          ///< product: where this dot goes
   int self_scalar = -1;          ///< product: where its dot with itself goes, -1: none
+  bool transposed = false;       ///< product: with A^T
   methods::Precondition M = {};  ///< pass: what it preconditions
   bool stores = false;           ///< pass: whether it stores scalars
 };
@@ -74,6 +82,9 @@ struct MethodFacts {
   int x = 0;        ///< the iterate
   int r = 0;        ///< its residual
   int rz = -1;      ///< the scalar r . M^-1 r, which an indefinite M makes negative; -1: none
+  bool transposes = false;        ///< whether it needs A^T, and M^-T unless normal_equations
+  bool normal_equations = false;  ///< whether the preconditioner is one of A^T A
+  bool stationary = false;        ///< whether only M decides whether it converges
   bool restarts = false;  ///< whether a new start may cure a breakdown, of rounding or by chance
   int scratch = 0;        ///< a vector that is free between iterations
   int products = 0;       ///< with the matrix, in an iteration
@@ -95,6 +106,7 @@ constexpr PhaseFacts facts_of_phase() {
     facts.to = Phase::to;
     if (Phase::dots > 0) facts.with = Phase::with[0], facts.with_scalar = Phase::scalar[0];
     if (Phase::dots > 1) facts.self_scalar = Phase::scalar[1];
+    facts.transposed = Phase::transposed;
   } else {
     static_assert(!Phase::M.active() || contains(Phase::reads | Phase::writes, Phase::M.from));
     facts.M = Phase::M;
@@ -112,10 +124,14 @@ constexpr MethodFacts facts_of() {
                        .x = Method::x,
                        .r = Method::r,
                        .rz = Method::definite,
+                       .transposes = transposes<Method>,
                        .restarts = Method::restarts,
                        .scratch = Method::scratch,
                        .flops_per_row = Method::flops_per_row};
   if constexpr (requires { Method::indefinite; }) facts.indefinite = Method::indefinite;
+  if constexpr (requires { Method::normal_equations; })
+    facts.normal_equations = Method::normal_equations;
+  if constexpr (requires { Method::stationary; }) facts.stationary = Method::stationary;
   facts.start_phases = Method::Start::size;
   facts.iteration_phases = Method::Iteration::size;
   Method::Start::for_each([&]<class Phase>(int k) { facts.start[k] = facts_of_phase<Phase>(); });

@@ -35,6 +35,7 @@ struct BcsrOperand {
 
   constexpr index_t block_rows() const { return ceil_div(rows, block_size); }
   constexpr index_t block_cols() const { return ceil_div(cols, block_size); }
+  const BcsrOperand* transpose = nullptr;  ///< A^T in the same format, for what needs it; else null
   const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
   bool operator==(const BcsrOperand&) const = default;
 };
@@ -66,6 +67,8 @@ struct BsellOperand {
   constexpr index_t block_rows() const { return ceil_div(rows, block_size); }
   /// A partial last one included.
   constexpr index_t slices() const { return ceil_div(block_rows(), slice_height); }
+  const BsellOperand* transpose =
+      nullptr;                       ///< A^T in the same format, for what needs it; else null
   const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
   bool operator==(const BsellOperand&) const = default;
 };
@@ -79,10 +82,11 @@ struct DiaOperand {
   using value_type = T;
   index_t rows = 0;
   index_t cols = 0;
-  index_t diagonals = 0;             ///< stored ones
-  bool symmetric = false;            ///< the lower half is implied
-  const index_t* offsets = nullptr;  ///< [diagonals], ascending: column - row
-  const T* values = nullptr;         ///< [diagonals rows]
+  index_t diagonals = 0;                  ///< stored ones
+  bool symmetric = false;                 ///< the lower half is implied
+  const index_t* offsets = nullptr;       ///< [diagonals], ascending: column - row
+  const T* values = nullptr;              ///< [diagonals rows]
+  const DiaOperand* transpose = nullptr;  ///< A^T in the same format, for what needs it; else null
   const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
   bool operator==(const DiaOperand&) const = default;
 };

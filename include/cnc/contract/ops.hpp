@@ -55,7 +55,7 @@ constexpr void fill_passes(MethodPasses<V> (&table)[method_count]) {
 /// Dots that a product leaves behind, each in double in the backend's memory space.
 template <class V>
 struct ProductDots {
-  const V* with = nullptr;        ///< null: no dot at all
+  const V* with = nullptr;        ///< null: no dot at all; may be y
   double* with_result = nullptr;  ///< with . y
   double* self_result = nullptr;  ///< y . y; null: not wanted
 };

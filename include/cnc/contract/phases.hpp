@@ -94,12 +94,13 @@ constexpr ScalarList list_of(Scalars... scalars) {
   return {static_cast<int>(sizeof...(scalars)), {static_cast<int>(scalars)...}};
 }
 
-/// to := M^-1 from, row by row or block by block.
+/// to := M^-1 from, or M^-T from, row by row or block by block.
 struct Precondition {
   int from = -1;  ///< none: no preconditioning
   int to = -1;
   /// Whether `to` is read by passes only, which may work it out again from `from` where that is as cheap as reading.
   bool passes_only = false;
+  bool transposed = false;
   constexpr bool active() const { return from >= 0; }
 };
 
@@ -156,6 +157,7 @@ struct Dot {
 /// to := A of, with up to two dots: to . with of the first, and the second, if there is one, is to . to.
 template <int of_, int to_, class... Dots>
 struct Product {
+  static constexpr bool transposed = false;
   static constexpr int of = of_, to = to_;
   static constexpr int dots = sizeof...(Dots);
   static constexpr int with[dots + 1] = {Dots::with..., -1};
@@ -164,10 +166,18 @@ struct Product {
   static_assert(dots < 2 || with[dots - 1] == to, "the second dot of a product is with itself");
 };
 
+/// to := A^T of, with the same.
+template <int of, int to, class... Dots>
+struct TransposedProduct : Product<of, to, Dots...> {
+  static constexpr bool transposed = true;
+};
+
 template <class Phase>
 inline constexpr bool is_product = false;
 template <int of, int to, class... Dots>
 inline constexpr bool is_product<Product<of, to, Dots...>> = true;
+template <int of, int to, class... Dots>
+inline constexpr bool is_product<TransposedProduct<of, to, Dots...>> = true;
 
 /// Phases in the order of their execution.
 template <class... Phase>
@@ -182,6 +192,18 @@ struct Phases {
     (f.template operator()<Phase>(k++), ...);
   }
 };
+
+template <class Phases>
+constexpr bool has_transposed_product() {
+  bool has = false;
+  Phases::for_each([&]<class Phase>(int) {
+    if constexpr (is_product<Phase>) has = has || Phase::transposed;
+  });
+  return has;
+}
+/// Whether a method multiplies with A^T.
+template <class Method>
+inline constexpr bool transposes = has_transposed_product<typename Method::Iteration>();
 
 /// The values of one row, or of a pack of rows, by the method's enumeration Vector.
 template <class T>

@@ -14,6 +14,18 @@ struct PreconditionerOperand {
   PreconditionerKind kind = PreconditionerKind::none;  ///< which of them
   int block_size = 1;
   const V* inverse = nullptr;  ///< null for none
+  /// block_jacobi: the same with every block transposed, for methods that need M^-T; else null.
+  const V* transposed_inverse = nullptr;
+
+  /// M^-T.
+  constexpr PreconditionerOperand transposed() const {
+    PreconditionerOperand other = *this;
+    if (kind == PreconditionerKind::block_jacobi) {
+      other.inverse = transposed_inverse;
+      other.transposed_inverse = inverse;
+    }
+    return other;
+  }
   bool operator==(const PreconditionerOperand&) const = default;
 };
 

@@ -32,9 +32,9 @@ struct RunPlan {
 /// (PassPart). Once the run is over, what is still enqueued of it works out again what is there: the passes, which
 /// could change what it reads, do nothing then.
 struct EnqueuedPreconditioner {
-  /// Enqueues vector `to` := M^-1 vector `from`, of the run's vectors, on the run's queue, whose stream may be
+  /// Enqueues vector `to` := M^-1 vector `from`, or M^-T, of the run's vectors, on the run's queue, whose stream may be
   /// recording; null: passes apply M.
-  void (*enqueue)(void* context, int from, int to) = nullptr;
+  void (*enqueue)(void* context, int from, int to, bool transposed) = nullptr;
   void* context = nullptr;  ///< its argument
   /// One number, not 0, for as long as it enqueues the same: what was recorded holds for it alone.
   std::uint64_t version = 0;

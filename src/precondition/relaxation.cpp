@@ -1,0 +1,289 @@
+#include <cnc/relaxation.hpp>
+
+#include "convert/sorted_rows.hpp"
+#include "convert/spaces.hpp"
+#include "convert/transposed_pattern.hpp"
+#include "on_each.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+namespace cnc {
+namespace detail::relaxation {
+
+/// One triangle of A, its rows in the order of a sweep, its columns as A has them.
+template <class V, class Space>
+struct Triangle {
+  Vector<index_t, Space> row_offsets, columns, origins;
+  Vector<V, Space> values;
+};
+
+/// Rows [0, n) of A in the order of a sweep, and the place of each.
+struct Sweep {
+  std::vector<index_t> rows, colour;
+  std::vector<index_t> begins;  ///< of colours among rows; empty in natural order
+  bool comes_before(index_t i, index_t j) const {
+    return begins.empty()
+               ? i < j
+               : colour[static_cast<std::size_t>(i)] < colour[static_cast<std::size_t>(j)];
+  }
+};
+
+/// to(i) := omega / a(row, row), for every row; adds up faults.
+template <class V>
+struct InvertDiagonal {
+  BcsrOperand<V> A;
+  double omega;
+  V* inverse;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t row, Least& fault) const {
+    double diagonal = 0;
+    for (index_t k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
+      if (A.columns[k] == row) diagonal = static_cast<double>(A.values[k]);
+    inverse[row] = static_cast<V>(omega / diagonal);
+    if (diagonal == 0 || !std::isfinite(diagonal) || !std::isfinite(inverse[row])) {
+      inverse[row] = V(1);
+      fault.report(static_cast<index_t>(row), 0);
+    }
+  }
+};
+
+/// z(i) := inverse(i) (r(i) - sum over the triangle a(i, j) z(j)), inverse = omega / a(i, i). Going back,
+/// z(i) := (2 - omega) z(i) - inverse(i) sum.
+template <class V, bool back>
+struct SweepRow {
+  const index_t* rows;
+  const index_t* row_offsets;
+  const index_t* columns;
+  const V* values;
+  const V* inverse;
+  V rest;  ///< 2 - omega
+  const V* r;
+  V* z;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const {
+    const index_t row = rows[place];
+    V sum = 0;
+    for (index_t k = row_offsets[place]; k < row_offsets[place + 1]; ++k)
+      sum += values[k] * z[columns[k]];
+    z[row] = back ? rest * z[row] - inverse[row] * sum : inverse[row] * (r[row] - sum);
+  }
+};
+
+/// The rows by colours, no two neighbours of one colour.
+template <class V>
+Sweep coloured(const CsrMatrix<V>& A, const TransposedPattern<HostSpace>& At) {
+  Sweep sweep;
+  const auto n = static_cast<std::size_t>(A.rows);
+  sweep.colour.assign(n, -1);
+  std::vector<index_t> used_by;  // of each colour, the last row that met it
+  for (index_t i = 0; i < A.rows; ++i) {
+    const auto meet = [&](index_t j) {
+      const index_t colour = sweep.colour[static_cast<std::size_t>(j)];
+      if (colour >= 0) used_by[static_cast<std::size_t>(colour)] = i;
+    };
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k) meet(A.columns(k));
+    for (index_t k = At.row_offsets(i); k < At.row_offsets(i + 1); ++k) meet(At.columns(k));
+    std::size_t colour = 0;
+    while (colour < used_by.size() && used_by[colour] == i) ++colour;
+    if (colour == used_by.size()) used_by.push_back(-1);
+    sweep.colour[static_cast<std::size_t>(i)] = static_cast<index_t>(colour);
+  }
+  sweep.begins.assign(used_by.size() + 1, 0);
+  for (const index_t colour : sweep.colour) ++sweep.begins[static_cast<std::size_t>(colour) + 1];
+  for (std::size_t c = 0; c < used_by.size(); ++c) sweep.begins[c + 1] += sweep.begins[c];
+  std::vector<index_t> next = sweep.begins;
+  sweep.rows.resize(n);
+  for (index_t i = 0; i < A.rows; ++i) {
+    index_t& place = next[static_cast<std::size_t>(sweep.colour[static_cast<std::size_t>(i)])];
+    sweep.rows[static_cast<std::size_t>(place++)] = i;
+  }
+  return sweep;
+}
+
+}  // namespace detail::relaxation
+
+using namespace detail::relaxation;
+
+template <class V, class Exec>
+struct Relaxation<V, Exec>::State {
+  RelaxationOptions options;
+  Vector<V, Space> inverse;  ///< omega / diagonal
+  Vector<index_t, Space> rows;
+  std::vector<index_t> begins;
+  Triangle<V, Space> lower, upper;
+
+  bool sweeps() const { return options.kind != RelaxationKind::jacobi; }
+  bool natural() const {
+    return options.order == SweepOrder::natural ||
+           (options.order == SweepOrder::automatic && detail::is_host_space<Space>);
+  }
+
+  PreconditionerSetup invert_diagonal(const Exec& exec, const CsrMatrix<V, Space>& A) {
+    const auto n = static_cast<std::size_t>(A.rows);
+    if (inverse.extent(0) != n) inverse = uninitialized<V, Space>("cnc::relaxation", n);
+    const auto fault = detail::sum_over<detail::Least>(
+        exec, A.rows, InvertDiagonal<V>{A.operand(), options.omega, inverse.data()});
+    if (!fault.found()) return {};
+    return {.row = static_cast<index_t>(fault.first())};
+  }
+
+  void order_rows(const CsrMatrix<V, Space>& A) {
+    const auto host_offsets = copy_to<HostSpace>(A.row_offsets);
+    const auto host_columns = copy_to<HostSpace>(A.columns);
+    Sweep sweep;
+    if (natural()) {
+      sweep.rows.resize(static_cast<std::size_t>(A.rows));
+      for (index_t i = 0; i < A.rows; ++i) sweep.rows[static_cast<std::size_t>(i)] = i;
+    } else {
+      const CsrMatrix<V> pattern(A.rows, A.cols, 1, host_offsets, host_columns,
+                                 uninitialized<V>("cnc::pattern", host_columns.extent(0)));
+      sweep = coloured(pattern, detail::transposed_pattern(pattern));
+    }
+    begins = sweep.begins;
+    rows = on_device(sweep.rows);
+    lower = triangle(host_offsets, host_columns, sweep,
+                     [&](index_t row, index_t column) { return sweep.comes_before(column, row); });
+    if (options.kind == RelaxationKind::ssor)
+      upper = triangle(host_offsets, host_columns, sweep, [&](index_t row, index_t column) {
+        return sweep.comes_before(row, column);
+      });
+  }
+
+  template <class Belongs>
+  Triangle<V, Space> triangle(const Vector<const index_t>& offsets,
+                              const Vector<const index_t>& columns, const Sweep& sweep,
+                              const Belongs& belongs) {
+    std::vector<index_t> its_offsets{0}, its_columns, origins;
+    for (const index_t row : sweep.rows) {
+      for (index_t k = offsets(row); k < offsets(row + 1); ++k)
+        if (belongs(row, columns(k))) {
+          its_columns.push_back(columns(k));
+          origins.push_back(k);
+        }
+      its_offsets.push_back(static_cast<index_t>(origins.size()));
+    }
+    return {on_device(its_offsets), on_device(its_columns), on_device(origins),
+            uninitialized<V, Space>("cnc::relaxation", origins.size())};
+  }
+  static Vector<index_t, Space> on_device(const std::vector<index_t>& entries) {
+    const auto host = uninitialized<index_t>("cnc::relaxation", entries.size());
+    std::copy(entries.begin(), entries.end(), host.data());
+    return copy_to<Space>(host);
+  }
+
+  void take_values(const Exec& exec, const CsrMatrix<V, Space>& A) const {
+    for (const auto* part : {&lower, &upper})
+      detail::on_each(
+          exec, static_cast<offset_t>(part->origins.extent(0)),
+          detail::Gather<V>{A.values.data(), part->origins.data(), part->values.data()});
+    exec.fence();
+  }
+
+  template <bool back>
+  void sweep(const Context<Exec>& ctx, const Triangle<V, Space>& part, const V* r, V* z) const {
+    const SweepRow<V, back> row{rows.data(),
+                                part.row_offsets.data(),
+                                part.columns.data(),
+                                part.values.data(),
+                                inverse.data(),
+                                static_cast<V>(2 - options.omega),
+                                r,
+                                z};
+    const auto n = static_cast<offset_t>(rows.extent(0));
+    if (begins.empty()) {
+      if constexpr (detail::is_host_space<Space>)
+        for (offset_t k = 0; k < n; ++k) row(back ? n - 1 - k : k);
+      return;
+    }
+    const std::size_t colours = begins.size() - 1;
+    for (std::size_t c = 0; c < colours; ++c) {
+      const std::size_t which = back ? colours - 1 - c : c;
+      const offset_t begin = begins[which];
+      auto rows_of_colour = row;
+      rows_of_colour.rows += begin;
+      rows_of_colour.row_offsets += begin;
+      detail::on_each(ctx, begins[which + 1] - begin, rows_of_colour);
+    }
+  }
+};
+
+template <class V, class Exec>
+Relaxation<V, Exec>::Relaxation(const RelaxationOptions& options)
+    : state_(std::make_unique<State>()) {
+  require(options.omega > 0 && std::isfinite(options.omega),
+          "Relaxation: omega must be positive and finite");
+  require(options.omega < 2 || options.kind == RelaxationKind::jacobi,
+          "Relaxation: omega of a sweep must be below 2");
+  require(options.order != SweepOrder::natural || detail::is_host_space<Space>,
+          "Relaxation: the natural order is for the host alone");
+  state_->options = options;
+}
+template <class V, class Exec>
+Relaxation<V, Exec>::~Relaxation() = default;
+
+template <class V, class Exec>
+std::string Relaxation<V, Exec>::name() const {
+  const RelaxationOptions& o = state_->options;
+  if (o.kind == RelaxationKind::sor && o.omega == 1) return "gauss-seidel";
+  const char* const kind = o.kind == RelaxationKind::jacobi ? "jacobi"
+                           : o.kind == RelaxationKind::sor  ? "sor"
+                                                            : "ssor";
+  char text[48];
+  std::snprintf(text, sizeof text, "%s:%.6g", kind, o.omega);
+  return text;
+}
+
+template <class V, class Exec>
+double Relaxation<V, Exec>::bytes(index_t rows, offset_t nonzeros) const {
+  const double diagonal = double(rows) * sizeof(V);
+  if (!state_->sweeps()) return diagonal;
+  const double triangles = state_->options.kind == RelaxationKind::ssor ? 1 : 0.5;
+  return diagonal + double(rows) * 3 * sizeof(index_t) +
+         triangles * double(nonzeros) * (sizeof(V) + 2 * sizeof(index_t));
+}
+
+template <class V, class Exec>
+PreconditionerSetup Relaxation<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                                                const Matrix<V, Space>& layout) {
+  if (state_->sweeps()) state_->order_rows(A);
+  return update_values(ctx, A, layout);
+}
+
+template <class V, class Exec>
+PreconditionerSetup Relaxation<V, Exec>::update_values(Context<Exec>& ctx,
+                                                       const CsrMatrix<V, Space>& A,
+                                                       const Matrix<V, Space>&) {
+  const Exec& exec = ctx.execution_space_instance();
+  state_->take_values(exec, A);
+  return state_->invert_diagonal(exec, A);
+}
+
+template <class V, class Exec>
+void Relaxation<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
+                                const Vector<V, Space>& z) const {
+  if (!state_->sweeps()) return apply_local(ctx, *local(), r, z);
+  state_->template sweep<false>(ctx, state_->lower, r.data(), z.data());
+  if (state_->options.kind == RelaxationKind::ssor)
+    state_->template sweep<true>(ctx, state_->upper, r.data(), z.data());
+}
+
+template <class V, class Exec>
+std::optional<PreconditionerOperand<V>> Relaxation<V, Exec>::local() const {
+  if (state_->sweeps()) return {};
+  return PreconditionerOperand<V>{PreconditionerKind::jacobi, 1, state_->inverse.data()};
+}
+
+template <class V, class Exec>
+int Relaxation<V, Exec>::colours() const {
+  return state_->begins.empty() ? 0 : static_cast<int>(state_->begins.size()) - 1;
+}
+
+template class Relaxation<float>;
+template class Relaxation<double>;
+#ifdef CNC_KOKKOS_HAS_DEVICE
+template class Relaxation<float, Kokkos::DefaultExecutionSpace>;
+template class Relaxation<double, Kokkos::DefaultExecutionSpace>;
+#endif
+
+}  // namespace cnc
