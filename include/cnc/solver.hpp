@@ -131,8 +131,10 @@ struct SolveOptions {
   double max_seconds = std::numeric_limits<double>::infinity();  ///< the time limit
   double divergence = 1e8;  ///< diverged when residual > divergence * initial residual
 
-  /// PCG and MINRES need a symmetric matrix. One that is found not to be, beyond rounding, ends as `stagnated` once
-  /// 500 iterations have not halved the residual; true lets it go on to the other limits.
+  /// PCG and MINRES need a symmetric matrix. CSR that is found in prepare not to be, by a thousandth of an entry or more,
+  /// ends a solve as `unsuitable` before it iterates; what is less so, or is found later, as `stagnated` once 500
+  /// iterations have not halved the residual. true lets both go on to the other limits. (`trusted` matrices are not
+  /// looked at in prepare.)
   bool allow_nonsymmetric = false;
   /// Of a singular matrix: the iterations work with the right-hand side, and return an x, without a part in there. A
   /// right-hand side that has more of one than the tolerance allows ends as `inconsistent`. Takes effect in prepare.
@@ -159,6 +161,7 @@ enum class SolveStatus {
   breakdown,              ///< a division by zero: zero diagonal, singular block, an inner product
   not_positive_definite,  ///< p.Ap < 0 or r.M^-1 r < 0
   not_finite,             ///< NaN or Inf in the matrix, the right-hand side or the iteration
+  unsuitable,    ///< nothing was iterated: the method needs a symmetric matrix, this one is not
   inconsistent,  ///< b has a part in the null space: x solves the rest of it, none solves all
 };
 

@@ -58,6 +58,8 @@ class Diagnosis {
       asymmetry_ = found_in_csr(Asymmetry{}, [](const auto& A) { return find_asymmetry(A); });
     return asymmetry_->relative > std::sqrt(double(std::numeric_limits<V>::epsilon()));
   }
+  /// Whether that was found out before, and to more than files that are written with few digits differ.
+  bool is_clearly_nonsymmetric() const { return asymmetry_ && asymmetry_->relative > 1e-3; }
   /// "a(3, 5) = 1, a(5, 3) = -1 (counted from 0)": where it differs most.
   std::string asymmetric_entries_text() const {
     const std::string i = row_text(asymmetry_->row), j = row_text(asymmetry_->column);

@@ -146,6 +146,10 @@ class Drive {
       return end(SolveStatus::not_finite, "the initial residual b - A x0");
     if (residual <= report_.tolerance) return SolveStatus::converged;
     if (!setup_.ok()) return preconditioner_failure();
+    if (methods_.size() == 1 && facts().symmetric && !options_.allow_nonsymmetric &&
+        diagnosis_.is_clearly_nonsymmetric())
+      return explain(SolveStatus::unsuitable,
+                     diagnosis_.asymmetry_text() + "; allow_nonsymmetric iterates all the same");
 
     if (ahead && engine_.unseen()) best_ = residual;  // its x is there
     for (;;) {

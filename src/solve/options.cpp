@@ -36,6 +36,7 @@ const char* to_string(SolveStatus status) {
     case SolveStatus::breakdown: return "breakdown";
     case SolveStatus::not_positive_definite: return "not_positive_definite";
     case SolveStatus::not_finite: return "not_finite";
+    case SolveStatus::unsuitable: return "unsuitable";
     case SolveStatus::inconsistent: return "inconsistent";
   }
   return "unknown";

@@ -421,6 +421,8 @@ void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& given) {
     else if (A.checked != Checked::ascending && !s.takes_any_order())
       s.ordering.sort_rows(s.pattern);
     s.build_system(s.ordered(s.pattern));
+    // Solves say so before they iterate.
+    if (s.named().symmetric && !s.options.trusted) (void)s.diagnosis.nonsymmetric();
   });
 }
 
