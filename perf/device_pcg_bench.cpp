@@ -7,7 +7,7 @@
 
 #include <cnc/preconditioner.hpp>
 #ifdef CNC_PERF_CUSPARSE
-#include "peers/cusparse_pcg.hpp"
+#include "peers/cusparse_solvers.hpp"
 #endif
 
 #include <algorithm>
@@ -125,29 +125,28 @@ void add_forms(DeviceContext& ctx, const FormatSpec& format, bool automatic,
 }
 
 #ifdef CNC_PERF_CUSPARSE
-/// The same iteration as one writes it on NVIDIA's libraries.
+/// The same iterations as one writes them on NVIDIA's libraries.
 template <class V>
 void add_peers(Operands<V>& operands) {
   using namespace cusparse_peer;
-  if (operands.method != Method::pcg) return;
   const CsrMatrix<V, DeviceSpace>& A = operands.A;
   auto jacobi = std::make_shared<Preconditioner<V, DeviceSpace>>();
   set_up_preconditioner(A, PreconditionerKind::jacobi, 1, *jacobi);
   const DeviceSystem<V> system{
       A.rows,          static_cast<int>(A.blocks()), A.row_offsets.data(), A.columns.data(),
       A.values.data(), jacobi->inverse.data()};
-  for (const Scalars scalars : {Scalars::host, Scalars::device}) {
-    auto peer = std::make_shared<Pcg<V>>(pcg(system, scalars));
+  for (const cusparse_peer::Solver<V>& peer : solvers(system, peers_method(operands.method))) {
     const auto x = zeroed<V, DeviceSpace>("x", operands.b.extent(0));
     Entry entry;
     entry.peer = true;
-    entry.contestant = peer->name;
+    entry.contestant = peer.name;
     entry.cost = iteration_cost(operands.method, A.spmv_cost(sizeof(V)), A.rows, sizeof(V));
     const double residual =
-        peer->run(operands.b.data(), x.data(), operands.lengths.shorter).residual;
-    operands.add(std::move(entry), residual, [peer, jacobi, x, b = operands.b](index_t iterations) {
-      return peer->run(b.data(), x.data(), iterations).seconds_per_iteration * iterations;
-    });
+        peer.run(operands.b.data(), x.data(), operands.lengths.shorter).residual;
+    operands.add(std::move(entry), residual,
+                 [run = peer.run, jacobi, x, b = operands.b](index_t iterations) {
+                   return run(b.data(), x.data(), iterations).seconds_per_iteration * iterations;
+                 });
   }
 }
 #endif
