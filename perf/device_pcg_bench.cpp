@@ -1,12 +1,13 @@
-// What does one iteration of Jacobi-PCG cost on a device, in each form, beside other libraries? The forms of
-// one backend side by side show what each step of fusing them gains.
+// What does one iteration of Jacobi-PCG cost on a device, or of BiCGSTAB or GMRES with --solver, in each
+// form, beside other libraries? The forms of one backend side by side show what each step of fusing them
+// gains.
 
+#include "harness/krylov_solves.hpp"
 #include "harness/on_device.hpp"
-#include "harness/pcg_solves.hpp"
 
 #include <cnc/preconditioner.hpp>
 #ifdef CNC_PERF_CUSPARSE
-#include "peers/cusparse_pcg.hpp"
+#include "peers/cusparse_solvers.hpp"
 #endif
 
 #include <algorithm>
@@ -32,19 +33,22 @@ bool wants_form(SolveForm form) {
   return chosen.empty() || std::find(chosen.begin(), chosen.end(), to_string(form)) != chosen.end();
 }
 
-/// Iterations of the long solve: before anybody converges; 0 when that is too few to time.
-index_t long_solve(const CsrMatrix<double, DeviceSpace>& A, const BenchOptions& options) {
+/// A method's recurrences: PCG has two.
+std::vector<Method> recurrences(Method method) {
+  if (method == Method::pcg) return {method, Method::pcg_single_reduction};
+  return {method};
+}
+
+/// The long solve ends before anybody converges.
+Lengths lengths_on(const CsrMatrix<double, DeviceSpace>& A, Method method,
+                   const BenchOptions& options) {
   DeviceContext ctx("auto");
-  SolveOptions solve = endless(Method::pcg, PreconditionerKind::jacobi, 0);
-  // Far above the smallest float when squared: nobody computes with denormals.
-  solve.rtol = 1e-10;
-  solve.max_iterations = shorter + (options.quick ? most / 10 : most);
-  Solver<double, Device> solver(ctx, solve);
+  Solver<double, Device> solver(ctx, trial(method, options.quick ? most / 10 : most));
   solver.prepare(A);
   const Vector<const double, DeviceSpace> b =
       copy_to<DeviceSpace>(random_vector<double>(A.rows, 2));
   const SolveReport report = solver.solve(b, zeroed<double, DeviceSpace>("x", b.extent(0)));
-  return report.iterations < shorter + fewest ? 0 : report.iterations;
+  return lengths_of(method, report.iterations, most);
 }
 
 /// Everything that the contestants of a group share.
@@ -54,7 +58,8 @@ struct Operands {
   CsrMatrix<V, DeviceSpace> A;
   Vector<const V, DeviceSpace> b;
   StoragePrecision storage;
-  index_t longer;
+  Method method;
+  Lengths lengths;
   double expected;   ///< residual norm after the short solve
   double tolerance;  ///< of the same
   const BenchOptions& options;
@@ -64,7 +69,7 @@ struct Operands {
   template <class Solve>
   void add(Entry entry, double residual, const Solve& solve) {
     entry.error = check_number(expected, residual, tolerance, entry.contestant);
-    contestants.push_back({std::move(entry), iteration_turn(solve, longer, options.measure)});
+    contestants.push_back({std::move(entry), iteration_turn(solve, lengths, options.measure)});
   }
 };
 
@@ -74,22 +79,22 @@ Entry entry_of(const DeviceContext& ctx, const FormatSpec& format, bool automati
   const Backend& backend = ctx.backend();
   Entry entry;
   entry.peer = backend.baseline;
-  entry.automatic =
-      automatic && is_automatic(backend) && method == Method::pcg && form == SolveForm::automatic;
+  const bool single = method == Method::pcg_single_reduction;
+  entry.automatic = automatic && is_automatic(backend) && !single && form == SolveForm::automatic;
   entry.backend = backend.name;
   entry.format = format.text();
   entry.form = to_string(report.form);
   entry.contestant = std::string(backend.name) + " " + entry.format + " " + to_string(form) +
-                     (method == Method::pcg ? "" : " C-G");
+                     (single ? " C-G" : "");
   entry.cost = {report.bytes / report.iterations, report.flops / report.iterations};
   return entry;
 }
 
-/// One backend in one format: every form that it offers, of both recurrences.
+/// One backend in one format: every form that it offers, of every recurrence.
 template <class V>
 void add_forms(DeviceContext& ctx, const FormatSpec& format, bool automatic,
                Operands<V>& operands) {
-  for (const Method method : {Method::pcg, Method::pcg_single_reduction})
+  for (const Method method : recurrences(operands.method))
     for (const SolveForm form : all_forms) try {
         if (!wants_form(form)) continue;
         if (ctx.backend().baseline && form != SolveForm::automatic) continue;
@@ -97,7 +102,7 @@ void add_forms(DeviceContext& ctx, const FormatSpec& format, bool automatic,
         options.form = form;
         options.format = format;
         options.storage = operands.storage;
-        options.max_iterations = shorter;
+        options.max_iterations = operands.lengths.shorter;
         auto solver = std::make_shared<Solver<V, Device>>(ctx, options);
         solver->prepare(operands.A);
         const auto x = zeroed<V, DeviceSpace>("x", operands.b.extent(0));
@@ -120,7 +125,7 @@ void add_forms(DeviceContext& ctx, const FormatSpec& format, bool automatic,
 }
 
 #ifdef CNC_PERF_CUSPARSE
-/// The same iteration as one writes it on NVIDIA's libraries.
+/// The same iterations as one writes them on NVIDIA's libraries.
 template <class V>
 void add_peers(Operands<V>& operands) {
   using namespace cusparse_peer;
@@ -130,32 +135,34 @@ void add_peers(Operands<V>& operands) {
   const DeviceSystem<V> system{
       A.rows,          static_cast<int>(A.blocks()), A.row_offsets.data(), A.columns.data(),
       A.values.data(), jacobi->inverse.data()};
-  for (const Scalars scalars : {Scalars::host, Scalars::device}) {
-    auto peer = std::make_shared<Pcg<V>>(pcg(system, scalars));
+  for (const cusparse_peer::Solver<V>& peer : solvers(system, peers_method(operands.method))) {
     const auto x = zeroed<V, DeviceSpace>("x", operands.b.extent(0));
     Entry entry;
     entry.peer = true;
-    entry.contestant = peer->name;
-    entry.cost = A.spmv_cost(sizeof(V)) + cost::iteration(Method::pcg, A.rows, sizeof(V));
-    const double residual = peer->run(operands.b.data(), x.data(), shorter).residual;
-    operands.add(std::move(entry), residual, [peer, jacobi, x, b = operands.b](index_t iterations) {
-      return peer->run(b.data(), x.data(), iterations).seconds_per_iteration * iterations;
-    });
+    entry.contestant = peer.name;
+    entry.cost = iteration_cost(operands.method, A.spmv_cost(sizeof(V)), A.rows, sizeof(V));
+    const double residual =
+        peer.run(operands.b.data(), x.data(), operands.lengths.shorter).residual;
+    operands.add(std::move(entry), residual,
+                 [run = peer.run, jacobi, x, b = operands.b](index_t iterations) {
+                   return run(b.data(), x.data(), iterations).seconds_per_iteration * iterations;
+                 });
   }
 }
 #endif
 
 template <class V>
 void measure(const TestMatrix& matrix, const CsrMatrix<V>& A, const std::string& precision,
-             StoragePrecision storage, index_t longer, double expected, const BenchOptions& options,
-             Record& record) {
-  tell(matrix.name + " " + precision + ", " + std::to_string(longer - shorter) + " iterations");
+             StoragePrecision storage, Method method, const Lengths& lengths, double expected,
+             const BenchOptions& options, Record& record) {
+  tell(matrix.name + " " + precision + ", " + std::to_string(lengths.difference()) + " iterations");
   const bool all_double = std::is_same_v<V, double> && storage == StoragePrecision::as_vectors;
   Operands<V> operands{matrix,
                        copy_to<DeviceSpace>(A),
                        copy_to<DeviceSpace>(random_vector<V>(A.rows, 2)),
                        storage,
-                       longer,
+                       method,
+                       lengths,
                        expected,
                        all_double ? 1e-6 : 1e-2,
                        options};
@@ -163,10 +170,12 @@ void measure(const TestMatrix& matrix, const CsrMatrix<V>& A, const std::string&
   const FormatsToTime formats = formats_to_time(matrix.structure, value_bytes, MemorySpace::device);
   const auto contexts = device_contexts(options);
   for (const FormatSpec& format : formats.all)
-    for (const auto& ctx : contexts)
+    for (const auto& ctx : contexts) {
+      const bool in_every_format = is_automatic(ctx->backend()) && method == Method::pcg;
       if (takes(ctx->backend(), format) &&
-          (is_automatic(ctx->backend()) || format.name == "csr" || format == formats.automatic))
+          (in_every_format || format.name == "csr" || format == formats.automatic))
         add_forms(*ctx, format, format == formats.automatic, operands);
+    }
 #ifdef CNC_PERF_CUSPARSE
   add_peers(operands);
 #endif
@@ -182,30 +191,31 @@ void measure(const TestMatrix& matrix, const CsrMatrix<V>& A, const std::string&
 }
 
 void measure_matrix(const TestMatrix& matrix, const BenchOptions& options, Record& record) {
-  // Some files hold symmetric matrices whose halves differ in the last digits.
-  if (!matrix.structure.pattern_symmetric || matrix.structure.asymmetry > 1e-12)
-    return record.notes.push_back(matrix.name + " left out: not symmetric");
-  const index_t longer = long_solve(copy_to<DeviceSpace>(matrix.A), options);
-  if (longer == 0)
+  const Method method = chosen_method();
+  if (const std::string why = unfit(method, matrix.structure); !why.empty())
+    return record.notes.push_back(matrix.name + " left out: " + why);
+  const Lengths lengths = lengths_on(copy_to<DeviceSpace>(matrix.A), method, options);
+  if (lengths.longer == 0)
     return record.notes.push_back(matrix.name +
                                   " left out: it ends before it is long enough to time");
-  const double expected = expected_residual(matrix.A, 1);
-  if (options.wants("f64"))
-    measure(matrix, matrix.A, "f64", StoragePrecision::as_vectors, longer, expected, options,
-            record);
+  const double expected = expected_residual(matrix.A, method, {});
+  const auto in = [&](const char* precision, const auto& A, StoragePrecision storage) {
+    measure(matrix, A, precision, storage, method, lengths, expected, options, record);
+  };
+  if (options.wants("f64")) in("f64", matrix.A, StoragePrecision::as_vectors);
   if (options.wants("f32"))
-    measure(matrix, convert_values<float>(matrix.A), "f32", StoragePrecision::as_vectors, longer,
-            expected, options, record);
-  if (options.wants("f32/f64"))
-    measure(matrix, matrix.A, "f32/f64", StoragePrecision::f32, longer, expected, options, record);
+    in("f32", convert_values<float>(matrix.A), StoragePrecision::as_vectors);
+  if (options.wants("f32/f64")) in("f32/f64", matrix.A, StoragePrecision::f32);
 }
 
 void run(const BenchOptions& options, Record& record) {
-  for (const std::string& source : matrix_sources(options.matrices))
+  name_record(chosen_method(), record);
+  for (const std::string& source : solver_sources(options.matrices, chosen_method()))
     measure_matrix(load_matrix(source), options, record);
 }
 
 void add_options(CLI::App& app) {
+  add_solver_option(app);
   app.add_option("--forms", chosen_forms(),
                  "automatic, plain operations, fused steps, run, streamed, graph, resident")
       ->delimiter(',')

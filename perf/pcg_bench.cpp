@@ -1,4 +1,4 @@
-// What does one iteration of Jacobi-PCG cost, beside other libraries?
+// What does one iteration of Jacobi-PCG cost, or of BiCGSTAB or GMRES with --solver, beside other libraries?
 //  Everyone starts from x = 0 with the same right-hand side and does the same number of iterations.
 // An iteration's time is the difference between a long and a short solve over the difference of
 // their iteration counts: what a solve does once (first residual, last residual, allocations) drops
@@ -6,12 +6,10 @@
 
 #include "harness/bench.hpp"
 #include "harness/check.hpp"
-#include "harness/pcg_solves.hpp"
+#include "harness/krylov_solves.hpp"
 #include "peers/peers.hpp"
 
-#include <cnc/blas1.hpp>
 #include <cnc/solver.hpp>
-#include <cnc/spmv.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -71,62 +69,55 @@ std::pair<Iterate<V>, SolveForm> ready_solver(Context<>& ctx, const Candidate<V>
   return {iterate, solver->solve(Vector<const V>(b), x).form};
 }
 
-/// || b - A x || in double, with the right-hand side of all solves.
-template <class V>
-double residual_norm(const CsrMatrix<double>& A, const Vector<V>& x) {
-  Context<> ctx("reference");
-  const Vector<double> wide("x", x.extent(0));
-  for (std::size_t i = 0; i < x.extent(0); ++i) wide(i) = static_cast<double>(x(i));
-  const Vector<double> r = random_vector<double>(A.rows, 2);
-  spmv(ctx, -1.0, A, wide, 1.0, r);
-  return nrm2(ctx, r);
-}
-
-/// The long solve's iterations: about a tenth of a second's worth, and before anyone converges; 0
-/// when that is too few to time.
-index_t long_solve(const CsrMatrix<double>& A, const BenchOptions& options) {
+/// The long solve is about a tenth of a second's worth, and ends before anyone converges.
+Lengths lengths_on(const CsrMatrix<double>& A, Method method, const BenchOptions& options) {
   Context<> ctx("auto", options.threads);
-  SolveOptions solve = endless(Method::pcg, PreconditionerKind::jacobi, 0);
-  // Far above the smallest float when squared: nobody computes with denormals.
-  solve.rtol = 1e-10;
-  solve.max_iterations = shorter + most;
-  Solver<double> solver(ctx, solve);
+  Solver<double> solver(ctx, trial(method, most));
   solver.prepare(A);
   const Vector<double> x("x", static_cast<std::size_t>(A.rows));
   const SolveReport report =
       solver.solve(Vector<const double>(random_vector<double>(A.rows, 2)), x);
-  if (report.iterations < shorter + fewest) return 0;
-  const double per_iteration = report.seconds / report.iterations;
+  const double per_iteration = report.seconds / std::max<index_t>(report.iterations, 1);
   const double share = options.quick ? 0.002 : 0.1;
   const auto affordable = static_cast<index_t>(std::min(share / per_iteration, double(most)));
-  return std::min(report.iterations, shorter + std::max(affordable, fewest + 4));
+  return lengths_of(method, report.iterations, affordable);
 }
+
+/// One matrix, what iterates on it, and what comes of it.
+struct Contest {
+  const TestMatrix& matrix;
+  Method method;
+  Lengths lengths;
+  std::map<Preconditioned, double> expected = {};  ///< residual norms after the short solve
+};
 
 /// Everything that the contestants of a group share.
 template <class V>
 struct Operands {
-  const TestMatrix& matrix;
+  Contest& contest;
   CsrMatrix<V> A;
   Vector<V> b;
-  index_t longer;
   double tolerance;  ///< of the residual norm after the short solve
   MeasureOptions measure;
-  std::map<int, double>& expected;
   std::vector<Contestant> contestants = {};
 
-  void add(Entry entry, int block_size, const Iterate<V>& iterate) {
-    if (expected.count(block_size) == 0)
-      expected[block_size] = expected_residual(matrix.A, block_size);
+  Cost iteration_cost(Method method, const Cost& product) const {
+    return perf::iteration_cost(method, product, A.rows, sizeof(V));
+  }
+  void add(Entry entry, Preconditioned by, const Iterate<V>& iterate) {
+    auto& expected = contest.expected;
+    if (expected.count(by) == 0)
+      expected[by] = expected_residual(contest.matrix.A, contest.method, by);
     const Vector<V> x("x", b.extent(0));
-    double residual = iterate(b, x, shorter);
-    if (std::isnan(residual)) residual = residual_norm(matrix.A, x);
-    entry.error = check_number(expected[block_size], residual, tolerance, entry.contestant);
+    double residual = iterate(b, x, contest.lengths.shorter);
+    if (std::isnan(residual)) residual = residual_norm(contest.matrix.A, x);
+    entry.error = check_number(expected[by], residual, tolerance, entry.contestant);
     const auto time = [iterate, x, rhs = b](index_t iterations) {
       const double start = now();
       (void)iterate(rhs, x, iterations);
       return now() - start;
     };
-    contestants.push_back({std::move(entry), iteration_turn(time, longer, measure)});
+    contestants.push_back({std::move(entry), iteration_turn(time, contest.lengths, measure)});
   }
 };
 
@@ -145,58 +136,61 @@ void add_backend(Context<>& ctx, const Candidate<V>& candidate, bool automatic,
   entry.contestant =
       backend.baseline ? backend.name
                        : backend.name + (" " + entry.format) + (single ? " single-reduction" : "");
-  entry.cost = product + cost::iteration(candidate.method, operands.A.rows, sizeof(V));
+  entry.cost = operands.iteration_cost(candidate.method, product);
   try {
     auto [iterate, form] = ready_solver(ctx, candidate, operands.A, layout);
     entry.form = to_string(form);
-    operands.add(std::move(entry), 1, iterate);
+    operands.add(std::move(entry), {}, iterate);
   } catch (const UnsupportedOperation&) {
     // Not offered: nothing to time.
   }
 }
 
-/// The automatic backend in every format, and in the automatic format also by single reduction; the
-/// other backends in CSR and in the automatic format.
+/// PCG on the automatic backend in every format, and in the automatic format also by single reduction; the
+/// other backends, and other methods, in CSR and in the automatic format.
 template <class V>
 void add_backends(const std::vector<std::unique_ptr<Context<>>>& contexts, StoragePrecision storage,
                   Operands<V>& operands, double& automatic_bytes) {
   const bool narrow = storage == StoragePrecision::f32;
-  const FormatsToTime formats =
-      formats_to_time(operands.matrix.structure, narrow ? int(sizeof(float)) : int(sizeof(V)));
+  const Method method = operands.contest.method;
+  const FormatsToTime formats = formats_to_time(operands.contest.matrix.structure,
+                                                narrow ? int(sizeof(float)) : int(sizeof(V)));
   for (const FormatSpec& format : formats.all) {
     const bool automatic = format == formats.automatic;
     // Float storage beside a double matrix is built by the solver itself and so cannot be shared.
-    if (narrow && !automatic && format.name != "csr") continue;
+    const bool only_main = narrow || method != Method::pcg;
+    if (only_main && !automatic && format.name != "csr") continue;
     const Matrix<V> layout = narrow ? Matrix<V>(operands.A) : build_format(operands.A, format);
     const Cost product =
         narrow ? spmv_cost(build_format(convert_values<float>(operands.A), format), sizeof(V))
                : spmv_cost(layout, sizeof(V));
     for (const auto& ctx : contexts) {
       if (!is_automatic(ctx->backend()) && !automatic && format.name != "csr") continue;
-      Candidate<V> candidate{Method::pcg, format, storage};
+      Candidate<V> candidate{method, format, storage};
       const Matrix<V>* shared = narrow ? nullptr : &layout;
       add_backend(*ctx, candidate, automatic, shared, product, operands);
-      if (!automatic || !is_automatic(ctx->backend())) continue;
+      if (!automatic || !is_automatic(ctx->backend()) || method != Method::pcg) continue;
       candidate.method = Method::pcg_single_reduction;
       add_backend(*ctx, candidate, automatic, shared, product, operands);
     }
-    if (automatic)
-      automatic_bytes = (product + cost::iteration(Method::pcg, operands.A.rows, sizeof(V))).bytes;
+    if (automatic) automatic_bytes = operands.iteration_cost(method, product).bytes;
   }
 }
 
 template <class V>
 void add_peers(const BenchOptions& options, Operands<V>& operands) {
   const CsrMatrix<V>& A = operands.A;
+  const Contest& contest = operands.contest;
   const CsrArrays<V> arrays{A.rows, A.cols, A.row_offsets.data(), A.columns.data(),
                             A.values.data()};
-  for (const PcgPeer<V>& peer :
-       pcg_peers(arrays, peer_block_size(operands.matrix.structure), options.threads)) {
+  const int block_size = peer_block_size(contest.matrix.structure);
+  for (const SolverPeer<V>& peer :
+       solver_peers(arrays, peers_method(contest.method), block_size, options.threads)) {
     Entry entry;
     entry.contestant = peer.name;
     entry.peer = true;
-    entry.cost = A.spmv_cost(sizeof(V)) + cost::iteration(Method::pcg, A.rows, sizeof(V));
-    operands.add(std::move(entry), peer.block_size,
+    entry.cost = operands.iteration_cost(contest.method, A.spmv_cost(sizeof(V)));
+    operands.add(std::move(entry), {peer.block_size, peer.left},
                  [run = peer.run](const Vector<V>& b, const Vector<V>& x, index_t iterations) {
                    run(b.data(), x.data(), iterations);
                    return std::numeric_limits<double>::quiet_NaN();
@@ -205,19 +199,19 @@ void add_peers(const BenchOptions& options, Operands<V>& operands) {
 }
 
 template <class V>
-void measure(const TestMatrix& matrix, const CsrMatrix<V>& A, const std::string& precision,
-             StoragePrecision storage, index_t longer, std::map<int, double>& expected,
-             const BenchOptions& options, Record& record) {
-  tell(matrix.name + " " + precision + ", " + std::to_string(longer - shorter) + " iterations");
+void measure(Contest& contest, const CsrMatrix<V>& A, const std::string& precision,
+             StoragePrecision storage, const BenchOptions& options, Record& record) {
+  const std::string& name = contest.matrix.name;
+  tell(name + " " + precision + ", " + std::to_string(contest.lengths.difference()) +
+       " iterations");
   const bool all_double = std::is_same_v<V, double> && storage == StoragePrecision::as_vectors;
-  Operands<V> operands{
-      matrix,          A,       random_vector<V>(A.rows, 2), longer, all_double ? 1e-6 : 1e-2,
-      options.measure, expected};
+  Operands<V> operands{contest, A, random_vector<V>(A.rows, 2), all_double ? 1e-6 : 1e-2,
+                       options.measure};
   const auto contexts = contexts_to_time(options);
   double bytes = 0;
   add_backends(contexts, storage, operands, bytes);
   add_peers(options, operands);  // under a float matrix with double vectors: in double
-  Group group{matrix.name, precision, double(A.rows), double(A.nonzeros), 0, false, {}};
+  Group group{name, precision, double(A.rows), double(A.nonzeros), 0, false, {}};
   group.out_of_cache = bytes > static_cast<double>(last_level_cache_bytes());
   const double before = bandwidth_at(bytes, options);
   measure_group(std::move(operands.contestants), options.measure, group);
@@ -229,29 +223,27 @@ void measure_matrix(const TestMatrix& matrix, const BenchOptions& options, Recor
   const auto leave_out = [&](const std::string& why) {
     record.notes.push_back(matrix.name + " left out: " + why);
   };
-  // Some files hold symmetric matrices whose halves differ in the last digits.
-  if (!matrix.structure.pattern_symmetric || matrix.structure.asymmetry > 1e-12)
-    return leave_out("not symmetric");
-  const index_t longer = long_solve(matrix.A, options);
-  if (longer == 0) return leave_out("the iteration ends before it is long enough to time");
-  std::map<int, double> expected;
+  const Method method = chosen_method();
+  if (const std::string why = unfit(method, matrix.structure); !why.empty()) return leave_out(why);
+  Contest contest{matrix, method, lengths_on(matrix.A, method, options)};
+  if (contest.lengths.longer == 0)
+    return leave_out("the iteration ends before it is long enough to time");
   if (options.wants("f64"))
-    measure(matrix, matrix.A, "f64", StoragePrecision::as_vectors, longer, expected, options,
-            record);
+    measure(contest, matrix.A, "f64", StoragePrecision::as_vectors, options, record);
   try {
     if (options.wants("f32"))
-      measure(matrix, convert_values<float>(matrix.A), "f32", StoragePrecision::as_vectors, longer,
-              expected, options, record);
+      measure(contest, convert_values<float>(matrix.A), "f32", StoragePrecision::as_vectors,
+              options, record);
     if (options.wants("f32/f64"))
-      measure(matrix, matrix.A, "f32/f64", StoragePrecision::f32, longer, expected, options,
-              record);
+      measure(contest, matrix.A, "f32/f64", StoragePrecision::f32, options, record);
   } catch (const InvalidArgument& e) {
     leave_out(std::string("in f32: ") + e.what());
   }
 }
 
 void run(const BenchOptions& options, Record& record) {
-  for (const std::string& source : matrix_sources(options.matrices))
+  name_record(chosen_method(), record);
+  for (const std::string& source : solver_sources(options.matrices, chosen_method()))
     measure_matrix(load_matrix(source), options, record);
 }
 
@@ -260,9 +252,6 @@ void run(const BenchOptions& options, Record& record) {
 
 int main(int argc, char** argv) {
   return cnc::perf::run_bench(argc, argv,
-                              {"pcg",
-                               "time of one Jacobi-PCG iteration, beside other libraries",
-                               true,
-                               {},
-                               cnc::perf::run});
+                              {"pcg", "time of one Jacobi-PCG iteration, beside other libraries",
+                               true, cnc::perf::add_solver_option, cnc::perf::run});
 }

@@ -3,6 +3,7 @@
 
     perf/take_record.py NAME [--build build/cpu] [--benches spmv,pcg] [-- OPTIONS OF THE BENCHES]
 
+Benches "bicgstab" and "gmres" are pcg_bench with --solver, "device_bicgstab" and "device_gmres" device_pcg_bench.
 Options after -- go to every bench: --threads 4, --turns 15, --set record,large,
 --directory DIR --min-nonzeros 100000, --note "AMGCL 1.4.9", ...
 Run it on a quiet machine. Both files appear only when all benches have succeeded.
@@ -19,6 +20,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCHES = ["spmv", "blas1", "pcg", "read"]
 WITHOUT_MATRICES = ["blas1", "read"]
+SOLVERS = ["bicgstab", "gmres"]
 MATRIX_OPTIONS = ["--set", "--directory", "--min-nonzeros"]
 
 
@@ -42,15 +44,24 @@ def without_matrices(options):
     return kept
 
 
+def program(bench):
+    """The bench's program and the option that chooses its solver, if it has one."""
+    for solver in SOLVERS:
+        if bench.endswith(solver):
+            return bench.replace(solver, "pcg") + "_bench", ["--solver", solver]
+    return f"{bench}_bench", []
+
+
 def run(bench, build, options, directory):
     """The bench's JSON record and its Markdown."""
     file = pathlib.Path(directory) / f"{bench}.json"
     if bench in WITHOUT_MATRICES:
         options = without_matrices(options)
-    command = [str(build / "perf" / f"{bench}_bench"), "--json", str(file), "--commit", commit(), *options]
+    name, solver = program(bench)
+    command = [str(build / "perf" / name), *solver, "--json", str(file), "--commit", commit(), *options]
     finished = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if finished.returncode != 0:
-        sys.exit(f"take_record.py: {bench}_bench ended with {finished.returncode}; no record")
+        sys.exit(f"take_record.py: {name} ended with {finished.returncode}; no record")
     return json.loads(file.read_text(encoding="utf-8")), finished.stdout
 
 

@@ -17,7 +17,7 @@ struct Entry {
   bool automatic = false;  ///< what a user gets who chooses nothing
   std::string backend;     ///< ours only
   std::string format;      ///< ours only
-  std::string form;        ///< ours, PCG only: "run", "fused steps", "plain operations"
+  std::string form;        ///< ours, iterations only: "run", "fused steps", "plain operations"
   Cost cost;  ///< compulsory bytes and useful flops of a call; bytes of the format used
   double error = std::numeric_limits<double>::quiet_NaN();  ///< relative, against the reference
   Samples samples;

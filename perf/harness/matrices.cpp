@@ -20,6 +20,9 @@ const std::map<std::string, Sources>& matrix_sets() {
       {"record",
        {"poisson2d:1000x1000", "anisotropic2d:1000:0.01", "poisson3d:100", "stencil27:60",
         "elasticity2d:400", "elasticity3d:40", "wathen:300x300", "trefethen:150000"}},
+      // For methods that take any matrix, from within the caches of a core to beyond them; one is symmetric.
+      {"general",
+       {"convection3d:32:1", "convection3d:64:1", "convection3d:100:1", "poisson2d:316"}},
       // Beyond the last-level cache of the largest servers, 0.5 to 1.1 GB as CSR in double.
       {"large", {"poisson3d:200", "stencil27:120", "elasticity3d:72"}},
   };

@@ -10,7 +10,7 @@ namespace cnc::perf {
 /// Which matrices to take.
 struct MatrixChoice {
   std::vector<std::string> sources;  ///< files or built-in problems, added to the sets
-  std::vector<std::string> sets;     ///< "quick", "record", "large"
+  std::vector<std::string> sets;     ///< "quick", "record", "general", "large"
   std::string directory;             ///< every .mtx and .mtx.gz in it
   double min_nonzeros = 0;           ///< smaller files of the directory are left out
 };

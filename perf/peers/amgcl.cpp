@@ -6,7 +6,9 @@
 #include <amgcl/make_solver.hpp>
 #include <amgcl/relaxation/as_preconditioner.hpp>
 #include <amgcl/relaxation/damped_jacobi.hpp>
+#include <amgcl/solver/bicgstab.hpp>
 #include <amgcl/solver/cg.hpp>
+#include <amgcl/solver/gmres.hpp>
 #include <amgcl/value_type/static_matrix.hpp>
 
 #include <cmath>
@@ -75,24 +77,34 @@ SpmvPeer<V> spmv_of(const CsrArrays<M>& A) {
 }
 
 // relaxation::damped_jacobi as a preconditioner is z := D^-1 r, undamped; D holds blocks in a block
-// form.
-template <int B, class V>
-PcgPeer<V> pcg_of(const CsrArrays<V>& A) {
+// form. BiCGSTAB and GMRES are preconditioned from the right, as theirs is by default.
+template <template <class...> class Iteration, int B, class V>
+SolverPeer<V> solver_of(const CsrArrays<V>& A) {
   using AmgclBackend = Backend<typename BlockValue<V, B>::type>;
   using Solver = amgcl::make_solver<
       amgcl::relaxation::as_preconditioner<AmgclBackend, amgcl::relaxation::damped_jacobi>,
-      amgcl::solver::cg<AmgclBackend>>;
+      Iteration<AmgclBackend>>;
   typename Solver::params parameters;
   parameters.solver.tol = 0;  // never met
+  if constexpr (requires { parameters.solver.M; }) parameters.solver.M = gmres_restart;
   auto matrix = copy<B>(A);
   const std::size_t rows = matrix->nrows;
   auto solver = std::make_shared<Solver>(matrix, parameters);
-  return {name_of(B), B, [solver, rows](const V* b, V* x, int iterations) {
+  return {name_of(B), B, false, [solver, rows](const V* b, V* x, int iterations) {
             for (std::size_t i = 0; i < rows * B; ++i) x[i] = V(0);
             auto solution = vector<B>(x, rows);
-            solver->solver().prm.maxiter = static_cast<std::size_t>(iterations);
+            solver->solver().prm.maxiter = static_cast<unsigned>(iterations);
             (*solver)(vector<B>(b, rows), solution);
           }};
+}
+
+template <int B, class V>
+SolverPeer<V> solver_in_blocks(const CsrArrays<V>& A, Krylov method) {
+  switch (method) {
+    case Krylov::bicgstab: return solver_of<amgcl::solver::bicgstab, B, V>(A);
+    case Krylov::gmres: return solver_of<amgcl::solver::gmres, B, V>(A);
+    default: return solver_of<amgcl::solver::cg, B, V>(A);
+  }
 }
 
 }  // namespace
@@ -112,12 +124,12 @@ SpmvPeer<V> spmv(const CsrArrays<M>& A, int block_size) {
 }
 
 template <class V>
-PcgPeer<V> pcg(const CsrArrays<V>& A, int block_size) {
+SolverPeer<V> solver(const CsrArrays<V>& A, Krylov method, int block_size) {
   switch (block_size) {
-    case 2: return pcg_of<2, V>(A);
-    case 3: return pcg_of<3, V>(A);
-    case 4: return pcg_of<4, V>(A);
-    default: return pcg_of<1, V>(A);
+    case 2: return solver_in_blocks<2, V>(A, method);
+    case 3: return solver_in_blocks<3, V>(A, method);
+    case 4: return solver_in_blocks<4, V>(A, method);
+    default: return solver_in_blocks<1, V>(A, method);
   }
 }
 
@@ -153,8 +165,8 @@ std::string version() { return "AMGCL (builtin backend, 32-bit indices)"; }
 template SpmvPeer<float> spmv(const CsrArrays<float>&, int);
 template SpmvPeer<double> spmv(const CsrArrays<float>&, int);
 template SpmvPeer<double> spmv(const CsrArrays<double>&, int);
-template PcgPeer<float> pcg(const CsrArrays<float>&, int);
-template PcgPeer<double> pcg(const CsrArrays<double>&, int);
+template SolverPeer<float> solver(const CsrArrays<float>&, Krylov, int);
+template SolverPeer<double> solver(const CsrArrays<double>&, Krylov, int);
 template VectorPeer<float> vectors();
 template VectorPeer<double> vectors();
 

@@ -11,7 +11,7 @@ inline constexpr int block_sizes[] = {2, 3, 4};
 template <class M, class V>
 SpmvPeer<V> spmv(const CsrArrays<M>& A, int block_size);
 template <class V>
-PcgPeer<V> pcg(const CsrArrays<V>& A, int block_size);
+SolverPeer<V> solver(const CsrArrays<V>& A, Krylov method, int block_size);
 template <class V>
 VectorPeer<V> vectors();
 std::string version();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "peers/cusparse_pcg.hpp"
+#include "peers/cusparse_solvers.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-// What cusparse_pcg.cu needs of the libraries: owners of what they create, a clock, and the ways to
+// What the iterations need of the libraries: owners of what they create, a clock, and the ways to
 // multiply by a matrix.
 
 namespace cnc::perf::cusparse_peer {
@@ -54,6 +54,7 @@ class Array {
     check(cudaMemcpy(data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
   }
   T* data() const { return static_cast<T*>(memory_.get()); }
+  operator T*() const { return data(); }
 
  private:
   std::unique_ptr<void, Destroy<cudaFree>> memory_;

@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
+#include <unsupported/Eigen/IterativeSolvers>
 
 #include <limits>
 #include <memory>
@@ -31,6 +32,28 @@ Sparse<V> copy(const CsrArrays<V>& A) {
                                      A.values);
 }
 
+template <class Solver, class V>
+SolverPeer<V> solver_of(const CsrArrays<V>& A, int threads) {
+  struct State {
+    Sparse<V> matrix;
+    Solver solver;
+    Vector<V> x;
+  };
+  constexpr bool is_gmres = requires(Solver & solver) { solver.set_restart(gmres_restart); };
+  Eigen::setNbThreads(threads);
+  auto state = std::make_shared<State>();
+  state->matrix = copy(A);
+  state->solver.setTolerance(std::numeric_limits<V>::min());  // never met
+  if constexpr (is_gmres) state->solver.set_restart(gmres_restart);
+  state->solver.compute(state->matrix);
+  return {"Eigen", 1, is_gmres, [state](const V* b, V* x, int iterations) {
+            const auto n = state->matrix.rows();
+            state->solver.setMaxIterations(iterations);
+            state->x = state->solver.solve(In<V>(b, n));
+            Out<V>(x, n) = state->x;
+          }};
+}
+
 }  // namespace
 
 // Row-major: the only form of Eigen's sparse product that uses threads.
@@ -43,27 +66,17 @@ SpmvPeer<V> spmv(const CsrArrays<V>& A, int threads) {
           }};
 }
 
-// Both triangles: Eigen then multiplies by the row-major matrix as it is, with threads.
+// Both triangles of a symmetric matrix: Eigen then multiplies by the row-major one as it is, with
+// threads.
 template <class V>
-PcgPeer<V> pcg(const CsrArrays<V>& A, int threads) {
-  using Solver = Eigen::ConjugateGradient<Sparse<V>, Eigen::Lower | Eigen::Upper,
-                                          Eigen::DiagonalPreconditioner<V>>;
-  struct State {
-    Sparse<V> matrix;
-    Solver solver;
-    Vector<V> x;
-  };
-  Eigen::setNbThreads(threads);
-  auto state = std::make_shared<State>();
-  state->matrix = copy(A);
-  state->solver.setTolerance(std::numeric_limits<V>::min());  // never met
-  state->solver.compute(state->matrix);
-  return {"Eigen", 1, [state](const V* b, V* x, int iterations) {
-            const auto n = state->matrix.rows();
-            state->solver.setMaxIterations(iterations);
-            state->x = state->solver.solve(In<V>(b, n));
-            Out<V>(x, n) = state->x;
-          }};
+SolverPeer<V> solver(const CsrArrays<V>& A, Krylov method, int threads) {
+  using Jacobi = Eigen::DiagonalPreconditioner<V>;
+  using Pcg = Eigen::ConjugateGradient<Sparse<V>, Eigen::Lower | Eigen::Upper, Jacobi>;
+  switch (method) {
+    case Krylov::bicgstab: return solver_of<Eigen::BiCGSTAB<Sparse<V>, Jacobi>>(A, threads);
+    case Krylov::gmres: return solver_of<Eigen::GMRES<Sparse<V>, Jacobi>>(A, threads);
+    default: return solver_of<Pcg>(A, threads);
+  }
 }
 
 // Eigen's dense vectors have SIMD and no threads.
@@ -92,8 +105,8 @@ std::string version() {
 
 template SpmvPeer<float> spmv(const CsrArrays<float>&, int);
 template SpmvPeer<double> spmv(const CsrArrays<double>&, int);
-template PcgPeer<float> pcg(const CsrArrays<float>&, int);
-template PcgPeer<double> pcg(const CsrArrays<double>&, int);
+template SolverPeer<float> solver(const CsrArrays<float>&, Krylov, int);
+template SolverPeer<double> solver(const CsrArrays<double>&, Krylov, int);
 template VectorPeer<float> vectors();
 template VectorPeer<double> vectors();
 

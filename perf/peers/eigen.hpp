@@ -7,7 +7,7 @@ namespace cnc::perf::eigen {
 template <class V>
 SpmvPeer<V> spmv(const CsrArrays<V>& A, int threads);
 template <class V>
-PcgPeer<V> pcg(const CsrArrays<V>& A, int threads);
+SolverPeer<V> solver(const CsrArrays<V>& A, Krylov method, int threads);
 template <class V>
 VectorPeer<V> vectors();
 std::string version();

@@ -42,16 +42,17 @@ std::vector<SpmvPeer<V>> spmv_peers(const CsrArrays<M>& A, [[maybe_unused]] int 
 }
 
 template <class V>
-std::vector<PcgPeer<V>> pcg_peers(const CsrArrays<V>& A, [[maybe_unused]] int block_size,
-                                  [[maybe_unused]] int threads) {
-  std::vector<PcgPeer<V>> peers;
+std::vector<SolverPeer<V>> solver_peers(const CsrArrays<V>& A, [[maybe_unused]] Krylov method,
+                                        [[maybe_unused]] int block_size,
+                                        [[maybe_unused]] int threads) {
+  std::vector<SolverPeer<V>> peers;
 #ifdef CNC_PERF_EIGEN
-  peers.push_back(eigen::pcg<V>(A, threads));
+  peers.push_back(eigen::solver<V>(A, method, threads));
 #endif
 #ifdef CNC_PERF_AMGCL
-  peers.push_back(amgcl_peer::pcg<V>(A, 1));
+  peers.push_back(amgcl_peer::solver<V>(A, method, 1));
   if (block_size > 1 && has_block_form(A.rows, A.cols, block_size))
-    peers.push_back(amgcl_peer::pcg<V>(A, block_size));
+    peers.push_back(amgcl_peer::solver<V>(A, method, block_size));
 #endif
   (void)A;
   return peers;
@@ -84,8 +85,8 @@ template std::vector<SpmvPeer<float>> spmv_peers<float, float>(const CsrArrays<f
 template std::vector<SpmvPeer<double>> spmv_peers<float, double>(const CsrArrays<float>&, int, int);
 template std::vector<SpmvPeer<double>> spmv_peers<double, double>(const CsrArrays<double>&, int,
                                                                   int);
-template std::vector<PcgPeer<float>> pcg_peers(const CsrArrays<float>&, int, int);
-template std::vector<PcgPeer<double>> pcg_peers(const CsrArrays<double>&, int, int);
+template std::vector<SolverPeer<float>> solver_peers(const CsrArrays<float>&, Krylov, int, int);
+template std::vector<SolverPeer<double>> solver_peers(const CsrArrays<double>&, Krylov, int, int);
 template std::vector<VectorPeer<float>> vector_peers(int);
 template std::vector<VectorPeer<double>> vector_peers(int);
 

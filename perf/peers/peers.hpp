@@ -28,11 +28,18 @@ struct SpmvPeer {
   std::function<void(const V* x, V* y)> multiply;
 };
 
-/// Diagonally preconditioned CG of exactly `iterations` iterations from x = 0.
+/// The methods whose iterations are timed.
+enum class Krylov { pcg, bicgstab, gmres };
+
+/// Steps of a cycle of GMRES, for everybody.
+inline constexpr int gmres_restart = 30;
+
+/// Exactly `iterations` diagonally preconditioned iterations from x = 0.
 template <class V>
-struct PcgPeer {
+struct SolverPeer {
   std::string name;
   int block_size = 1;  ///< of the preconditioner's diagonal blocks
+  bool left = false;   ///< GMRES preconditioned from the left, which makes another norm least
   std::function<void(const V* b, V* x, int iterations)> run;
 };
 
@@ -54,7 +61,8 @@ template <class M, class V>
 std::vector<SpmvPeer<V>> spmv_peers(const CsrArrays<M>& A, int block_size, int threads);
 
 template <class V>
-std::vector<PcgPeer<V>> pcg_peers(const CsrArrays<V>& A, int block_size, int threads);
+std::vector<SolverPeer<V>> solver_peers(const CsrArrays<V>& A, Krylov method, int block_size,
+                                        int threads);
 
 template <class V>
 std::vector<VectorPeer<V>> vector_peers(int threads);
