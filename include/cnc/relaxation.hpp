@@ -29,13 +29,13 @@ struct RelaxationOptions {
 
 /// A step of relaxation as a preconditioner. With Method::richardson it is the classical stationary iteration: damped
 /// Jacobi, Gauss-Seidel, SOR or SSOR; ssor also preconditions CG and MINRES, and all of them the methods for
-/// nonsymmetric matrices.
+/// nonsymmetric matrices but bicg, for which sweeps have no transpose, and cgnr, whose preconditioner is one of A^T A.
 ///
 /// Colours are given greedily, in the order of the rows, each the least that no neighbour has (in A or A^T). They change
 /// the order of the sweep, and with it the iterates; they depend on the pattern alone, not on the number of threads.
 ///
 /// Values   a row at fault has no diagonal entry, or one that is zero or not finite.
-/// Errors   InvalidArgument (omega out of range; natural order on a device).
+/// Errors   InvalidArgument (omega out of range; natural order on a device; apply without a set_up).
 /// Cost     set_up O(nonzeros) on one thread of the host, for sweeps; update_values where the matrix is. apply reads one
 ///          triangle of A, for ssor two.
 /// Method   Saad, Iterative methods for sparse linear systems, 2nd ed., 2003, section 4.1 and 4.1.2; colours: section

@@ -38,7 +38,7 @@ const char* to_string(SolveForm form);
 enum class StoragePrecision {
   as_vectors,
   f32,  ///< float matrix under double vectors: restarted from the true residual until it is met; where the float
-        ///< one fails, the one given goes on in CSR
+  ///< one fails, the one given goes on in CSR, then and until the next prepare or update_values
 };
 
 namespace detail {

@@ -27,6 +27,7 @@ nlohmann::json options_json(const SolveRequest& request) {
       {"relative_to", options.reference == ToleranceReference::rhs ? "b" : "r0"},
       {"max_iterations", options.max_iterations},
       {"allow_nonsymmetric", options.allow_nonsymmetric},
+      {"null_space", options.null_space == NullSpace::constant ? "constant" : "none"},
   };
   json["max_seconds"] =
       std::isfinite(options.max_seconds) ? nlohmann::json(options.max_seconds) : nlohmann::json();

@@ -4,6 +4,7 @@
 #include "convert/spaces.hpp"
 #include "convert/transposed_pattern.hpp"
 #include "on_each.hpp"
+#include "precondition/set_up_preconditioner.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,21 +32,16 @@ struct Sweep {
   }
 };
 
-/// to(i) := omega / a(row, row), for every row; adds up faults.
+/// inverse(i) := omega / a(i, i), for every row; adds up faults.
 template <class V>
 struct InvertDiagonal {
-  BcsrOperand<V> A;
-  double omega;
+  BlocksInCsr<V> A;
+  V omega;
   V* inverse;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t row, Least& fault) const {
-    double diagonal = 0;
-    for (index_t k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
-      if (A.columns[k] == row) diagonal = static_cast<double>(A.values[k]);
-    inverse[row] = static_cast<V>(omega / diagonal);
-    if (diagonal == 0 || !std::isfinite(diagonal) || !std::isfinite(inverse[row])) {
-      inverse[row] = V(1);
-      fault.report(static_cast<index_t>(row), 0);
-    }
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, Least& fault) const {
+    const auto row = static_cast<index_t>(i);
+    report(invert_entry(A, DiagonalRule::as_it_is, row, inverse[row]), fault);
+    inverse[row] *= omega;
   }
 };
 
@@ -123,7 +119,10 @@ struct Relaxation<V, Exec>::State {
     const auto n = static_cast<std::size_t>(A.rows);
     if (inverse.extent(0) != n) inverse = uninitialized<V, Space>("cnc::relaxation", n);
     const auto fault = detail::sum_over<detail::Least>(
-        exec, A.rows, InvertDiagonal<V>{A.operand(), options.omega, inverse.data()});
+        exec, A.rows,
+        InvertDiagonal<V>{{A.operand(), A.checked == Checked::ascending},
+                          static_cast<V>(options.omega),
+                          inverse.data()});
     if (!fault.found()) return {};
     return {.row = static_cast<index_t>(fault.first())};
   }
@@ -225,12 +224,13 @@ Relaxation<V, Exec>::~Relaxation() = default;
 template <class V, class Exec>
 std::string Relaxation<V, Exec>::name() const {
   const RelaxationOptions& o = state_->options;
-  if (o.kind == RelaxationKind::sor && o.omega == 1) return "gauss-seidel";
+  const char* const order = o.order == SweepOrder::colours && state_->sweeps() ? "-colours" : "";
+  if (o.kind == RelaxationKind::sor && o.omega == 1) return std::string("gauss-seidel") + order;
   const char* const kind = o.kind == RelaxationKind::jacobi ? "jacobi"
                            : o.kind == RelaxationKind::sor  ? "sor"
                                                             : "ssor";
   char text[48];
-  std::snprintf(text, sizeof text, "%s:%.6g", kind, o.omega);
+  std::snprintf(text, sizeof text, "%s%s:%.6g", kind, order, o.omega);
   return text;
 }
 
@@ -262,6 +262,8 @@ PreconditionerSetup Relaxation<V, Exec>::update_values(Context<Exec>& ctx,
 template <class V, class Exec>
 void Relaxation<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
                                 const Vector<V, Space>& z) const {
+  const std::size_t rows = state_->sweeps() ? state_->rows.extent(0) : state_->inverse.extent(0);
+  require(rows == r.extent(0), "Relaxation: apply without a set_up for a matrix of so many rows");
   if (!state_->sweeps()) return apply_local(ctx, *local(), r, z);
   state_->template sweep<false>(ctx, state_->lower, r.data(), z.data());
   if (state_->options.kind == RelaxationKind::ssor)

@@ -21,6 +21,23 @@ struct NegativeDiagonal {
   }
 };
 
+/// The largest magnitude of what was looked at.
+struct LargestEntry : Facts {
+  double value = 0;
+  KOKKOS_INLINE_FUNCTION LargestEntry& operator+=(const LargestEntry& other) {
+    if (other.value > value) value = other.value;
+    return *this;
+  }
+};
+template <class T>
+struct FindLargestEntry {
+  const T* values;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t k, LargestEntry& largest) const {
+    const double magnitude = std::abs(static_cast<double>(values[k]));
+    if (magnitude > largest.value) largest.value = magnitude;
+  }
+};
+
 /// What there is to know of a matrix for the choice of a method: looked for when a solve gets nowhere, or before it where the
 /// method is to be chosen, once for its values. It reads what solves read. Rows are named as the caller knows them.
 template <class V, class Exec>
@@ -38,6 +55,7 @@ class Diagnosis {
     asymmetry_.reset();
     negative_row_.reset();
     nonpositive_row_.reset();
+    clearly_nonsymmetric_ = false;
   }
   /// What the analysis of the matrix that iterations use has found.
   void know(const Asymmetry& asymmetry) { asymmetry_ = asymmetry; }
@@ -58,8 +76,20 @@ class Diagnosis {
       asymmetry_ = found_in_csr(Asymmetry{}, [](const auto& A) { return find_asymmetry(A); });
     return asymmetry_->relative > std::sqrt(double(std::numeric_limits<V>::epsilon()));
   }
-  /// Whether that was found out before, and to more than files that are written with few digits differ.
-  bool is_clearly_nonsymmetric() const { return asymmetry_ && asymmetry_->relative > 1e-3; }
+  /// Looks once, before there is a solve, whether the matrix differs from its transpose by more than files that are written
+  /// with few digits do, and by more than what rounding leaves beside its largest entries.
+  void judge() {
+    if (!nonsymmetric() || !(asymmetry_->relative > 1e-3)) return;
+    const double difference = std::abs(asymmetry_->value - asymmetry_->mirror);
+    const double largest =
+        found_in_csr(LargestEntry(), [&](const auto& A) {
+          return sum_over<LargestEntry>(system_.ctx->execution_space_instance(), A.blocks(),
+                                        FindLargestEntry<V>{A.values.data()});
+        }).value;
+    clearly_nonsymmetric_ = !(difference <= std::numeric_limits<V>::epsilon() * largest);
+  }
+  /// What judge() found.
+  bool is_clearly_nonsymmetric() const { return clearly_nonsymmetric_; }
   /// "a(3, 5) = 1, a(5, 3) = -1 (counted from 0)": where it differs most.
   std::string asymmetric_entries_text() const {
     const std::string i = row_text(asymmetry_->row), j = row_text(asymmetry_->column);
@@ -116,6 +146,7 @@ class Diagnosis {
   const Ordering<V, Exec>& ordering_;
   const CsrMatrix<V, Space>& source_;
   std::optional<Asymmetry> asymmetry_;
+  bool clearly_nonsymmetric_ = false;
   std::optional<index_t> negative_row_, nonpositive_row_;  ///< -1: none
 };
 

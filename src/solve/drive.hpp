@@ -246,13 +246,25 @@ class Drive {
   /// singular, where the matrix is not.
   bool takes_double(SolveStatus ended) {
     if (!system_.uses_narrow() || !can_be_mended(ended)) return false;
-    add_cost();
-    begun_at_ = engine_.iterations();
-    say_what_followed(ended, begun_at_, "with the matrix in float", "in double");
     system_.narrow_failed = true;
-    system_.plan_products();
-    if (system_.plans()) work_.plan = system_.make_plan();
-    take_up(choose_form(system_, method(), options_.form));
+    SolveForm form = SolveForm::automatic;
+    try {
+      form = choose_form(system_, method(), options_.form);
+      work_.plan.reset();
+      system_.plan_products();
+      if (system_.plans()) work_.plan = system_.make_plan();
+    } catch (const Error&) {  // there is no room, or no such form: the solve ends as it would have
+      system_.narrow_failed = false;
+      system_.plan_products();
+      if (system_.plans()) work_.plan = system_.make_plan();
+      return false;
+    }
+    add_cost();
+    say_what_followed(ended, engine_.iterations() - begun_at_, "with the matrix in float",
+                      "in double");
+    begun_at_ = engine_.iterations();
+    report_.format = "csr";
+    take_up(form);
     return true;
   }
   void say_what_followed(SolveStatus ended, index_t iterations, const std::string& of,
@@ -493,6 +505,7 @@ class Drive {
   std::string indefinite_text(bool preconditioner) {
     if (preconditioner && system_.given)
       return "r.z < 0: the preconditioner given is not positive definite";
+    if (facts().normal_equations) return "r.z < 0: the preconditioner of A^T A is not definite";
     if (facts().indefinite)
       return "r.z < 0: the preconditioner is not positive definite; jacobi is made so for minres";
     const std::string row = diagnosis_.negative_diagonal_text();

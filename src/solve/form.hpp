@@ -24,7 +24,8 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
       case SolveForm::plain_operations: return system.has_plain_operations(method);
       case SolveForm::fused_steps: return system.has_phases(method);
       case SolveForm::run: return system.runs(method);
-      case SolveForm::resident: return system.runs(method) && system.plans() && local;
+      case SolveForm::resident:
+        return system.runs(method) && system.plans() && local && !facts.transposes;
       default: return system.runs(method) && system.plans();
     }
   };

@@ -92,8 +92,9 @@ class Gmres {
 
  private:
   using Basis = typename Workspace<V, Space>::Basis;
-  /// Groups of steps that are remembered; more of them only where matrices or preconditioners keep changing.
-  static constexpr std::size_t most_recorded = 256;
+  /// Groups of steps that are remembered: more of them than cycles have only where matrices or preconditioners keep
+  /// changing.
+  static constexpr std::size_t most_recorded = 64;
 
   // --- vectors and coefficients ------------------------------------------------------------------------------
 
@@ -140,15 +141,15 @@ class Gmres {
     const auto record = system_.ctx->backend().record;
     const auto local = system_.preconditioner().local();
     const bool comes_again = last == restart() || last - first == basis().steps_between_looks;
-    if (record == nullptr || !local || system_.matrix_free || !comes_again) {
+    if (record == nullptr || !basis().records || !local || system_.matrix_free || !comes_again) {
       enqueue();
       return;
     }
-    const std::tuple key(first, last, twice_, system_.arrays_of_matrix, system_.version,
-                         local->inverse);
+    const std::tuple key(first, last, twice_, system_.arrays_of_matrix, *local, queue().partials,
+                         queue().block_threads);
     auto& known = basis().recorded;
-    const auto at = std::find_if(known.begin(), known.end(),
-                                 [&](const auto& steps) { return steps.key == key; });
+    const auto at =
+        std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.key == key; });
     if (at == known.end()) {
       if (known.size() >= most_recorded) known.clear();
       known.push_back({key, enqueue()});
@@ -164,11 +165,14 @@ class Gmres {
             system_.ctx->queue(),
             [](void* f, const Queue& queue) { (*static_cast<decltype(recorded)*>(f))(queue); },
             &recorded);
-      } catch (...) {
-        recording_ = nullptr;
-        throw;
+      } catch (const Error&) {  // steps go on without it
+        basis().records = false;
       }
       recording_ = nullptr;
+      if (!basis().records) {
+        enqueue();
+        return;
+      }
       tally_.backend_calls -= at->calls;
     }
     at->recording->replay(system_.ctx->queue());

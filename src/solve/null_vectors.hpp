@@ -5,6 +5,7 @@
 #include "solve/prepare.hpp"
 #include "solve/tally.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -26,9 +27,10 @@ class NullVectors {
   void set_up(const Context<Exec>& ctx, index_t rows, bool constant,
               std::span<const Vector<V, Space>> given, const Ordering<V, Exec>& ordering) {
     *this = {};
+    if (rows == 0) return;
     const auto n = static_cast<std::size_t>(rows);
     std::vector<std::vector<double>> basis;
-    if (constant && n > 0) basis.emplace_back(n, 1.0);
+    if (constant) basis.emplace_back(n, 1.0);
     for (const Vector<V, Space>& v : given) {
       require(v.extent(0) == n, [&] {
         return "Solver: a vector of the null space has " + std::to_string(v.extent(0)) +
@@ -80,6 +82,9 @@ class NullVectors {
 
   static void orthonormalize(std::vector<std::vector<double>>& basis) {
     for (std::size_t k = 0; k < basis.size(); ++k) {
+      double largest = 0;  // whose square may be out of range
+      for (const double entry : basis[k]) largest = std::max(largest, std::abs(entry));
+      for (double& entry : basis[k]) entry /= largest;
       const double before = norm(basis[k]);
       for (int pass = 0; pass < 2; ++pass)
         for (std::size_t j = 0; j < k; ++j) {

@@ -56,8 +56,8 @@ class TrueResidual {
     system_.apply_exactly(x_, r);
     system_.vector_ops().axpby(queue(), rows(), static_cast<V>(scale_), b_.data(), V(-1), r.data());
     tally_.backend_calls += 2;
-    stay_in_range(r);
     enqueue_norm(r, slot);
+    stay_in_range(r);
   }
   double norm_of(const Vector<V, Space>& r, int slot) {
     const double plain = *system_.ctx->result_slot(slot);
@@ -170,10 +170,10 @@ class TrueResidual {
     system_.apply_widened(work_.wide_x, work_.wide_r);
     on_each(*system_.ctx, rows(), SubtractFrom{scale_, b_.data(), work_.wide_r.data(), r.data()});
     tally_.backend_calls += 3;
-    stay_in_range(r);
     enqueue_norm(work_.wide_r, slot);
+    stay_in_range(r);
   }
-  /// A recurrence never loses what r has in the null space by rounding.
+  /// A recurrence never loses what r has in the null space by rounding. The norm is that with it.
   void stay_in_range(const Vector<V, Space>& r) {
     if (!null_space_.empty()) null_space_.project(*system_.ctx, r, tally_);
   }

@@ -57,7 +57,8 @@ struct System {
   struct Plans {
     std::unique_ptr<MatrixPlan> matrix, narrow, widened, transpose;
   } product_plans;
-  int arrays_of_matrix = 0;  ///< another number whenever they are others
+  int arrays_of_matrix = 0;                 ///< another number whenever they are others
+  const void* values_of_matrix_ = nullptr;  ///< by which that is seen
 
   bool uses_narrow() const { return narrow && !narrow_failed; }
 
@@ -93,8 +94,12 @@ struct System {
   /// To be called when the arrays of the matrix are others; their values may change in place.
   void plan_products() {
     product_plans = {};
-    ++arrays_of_matrix;
     if (matrix_free) return;
+    const auto address = [](const auto& a) { return static_cast<const void*>(a.values.data()); };
+    const void* const now =
+        uses_narrow() ? std::visit(address, *narrow) : std::visit(address, matrix);
+    if (now != values_of_matrix_) ++arrays_of_matrix;
+    values_of_matrix_ = now;
     product_plans.matrix = plan_spmv<V>(*ctx, matrix);
     if (uses_narrow()) product_plans.narrow = plan_spmv<V>(*ctx, *narrow);
     if (widens()) product_plans.widened = plan_spmv<double>(*ctx, matrix);
@@ -126,7 +131,11 @@ struct System {
   bool has_transposes(const MethodFacts& method) const {
     const bool has_transpose =
         matrix_free ? bool(matrix_free->apply_transposed) : transpose || narrow_transpose;
-    return has_transpose && (method.normal_equations || preconditioner().has_transpose());
+    if (!has_transpose || method.normal_equations) return has_transpose;
+    const auto M = preconditioner().local();  // which passes apply themselves
+    if (!M) return preconditioner().has_transpose();
+    return M->kind != PreconditionerKind::block_jacobi || M->transposed_inverse != nullptr ||
+           rows == 0;
   }
 
   /// y := A x with the matrix given by the caller, whatever the iterations store.

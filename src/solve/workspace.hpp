@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/context.hpp>
+#include <cnc/contract/preconditioner_operand.hpp>
 #include <cnc/contract/run.hpp>
 
 #include <memory>
@@ -48,12 +49,13 @@ struct Workspace {
     Vector<double, SharedSpace<Space>> host_coefficients;
     /// Steps that came up before, as the backend has recorded them.
     struct Steps {
-      /// First and last, whether twice, the arrays of the matrix, and what the preconditioner is.
-      std::tuple<int, int, bool, int, std::uint64_t, const V*> key;
+      /// First and last, whether twice, the arrays of the matrix, the preconditioner, and what kernels know of the queue.
+      std::tuple<int, int, bool, int, PreconditionerOperand<V>, const double*, int> key;
       offset_t calls = 0;
       std::unique_ptr<Recording> recording = {};  ///< made when they come up again
     };
     std::vector<Steps> recorded;
+    bool records = true;      ///< until the backend fails to record them
     std::vector<char> twice;  ///< whether the vector of a step was made orthogonal a second time
     /// Steps of which the host reads the columns at once: on a host a look costs nothing.
     index_t steps_between_looks = is_host_space<Space> ? 1 : 8;

@@ -95,6 +95,43 @@ CNC_SOLVER_TEST_WHERE(projects, "a right-hand side with a part in the null space
   }
 }
 
+CNC_SOLVER_TEST_WHERE(projects,
+                      "vectors that the matrix does not map to zero never end as converged") {
+  // Rows of the flow add up to zero at no boundary; columns of the other add up to something.
+  const auto P = known_problem<double>("convection3d:4:1");
+  for (const Method method : {Method::bicgstab, Method::gmres}) {
+    SolveOptions options = options_for(method, {}, PreconditionerKind::jacobi);
+    options.null_space = NullSpace::constant;
+    options.max_iterations = 300;
+    const SolveReport report = solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+    INFO(to_string(method) << " " << cnc::to_string(report.status));
+    CHECK(!report.converged());
+  }
+}
+
+CNC_SOLVER_TEST_WHERE(projects,
+                      "a null space goes with extreme right-hand sides and float vectors") {
+  const auto P = neumann_problem(neumann_laplacian("poisson2d:9x7"));
+  SolveOptions options = options_for(Method::pcg, {}, PreconditionerKind::jacobi);
+  options.null_space = NullSpace::constant;
+  for (const double scale : {1e-170, 1e160}) {
+    INFO(scale);
+    const Vector<double> b = copy_of(P.b), x = zeros<double>(P.rows());
+    for (std::size_t i = 0; i < b.extent(0); ++i) b(i) *= scale;
+    const SolveReport report = solve_once(ctx, options, P.A, b, x);
+    CHECK(report.converged());
+    for (std::size_t i = 0; i < b.extent(0); ++i) x(i) /= scale;
+    CHECK(relative_difference(x, P.solution) < 1e-5);
+  }
+  const auto F = known_problem<float>("poisson2d:9x7");
+  auto narrow = convert_values<float>(P.A);
+  const Vector<float> b("b", P.b.extent(0)), x = zeros<float>(F.rows());
+  for (std::size_t i = 0; i < b.extent(0); ++i) b(i) = static_cast<float>(P.b(i));
+  options.rtol = 1e-5;
+  CHECK(solve_once(ctx, options, narrow, b, x).converged());
+  CHECK(relative_difference(x, P.solution) < 1e-3);
+}
+
 CNC_SOLVER_TEST_WHERE(projects, "null vectors that are given are taken out") {
   const auto one = neumann_laplacian("poisson2d:7x6");
   const auto P = with_known_solution("two parts", twice(one));

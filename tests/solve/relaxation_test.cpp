@@ -156,7 +156,7 @@ CNC_SOLVER_TEST_WHERE(takes_relaxations, "ssor preconditions methods for symmetr
     const SolveReport jacobi = solve_once(ctx, options, flow.A, flow.b, zeros<double>(flow.rows()));
     const SolveReport swept = solve_relaxed(ctx, options, {}, flow, x);
     CHECK(swept.converged());
-    CHECK(swept.preconditioner == "gauss-seidel");
+    CHECK_THAT(swept.preconditioner, ContainsSubstring("gauss-seidel"));
     CHECK(swept.iterations < jacobi.iterations);
     CHECK(relative_difference(x, flow.solution) < 1e-6);
   }
@@ -208,6 +208,17 @@ TEST_CASE("no two neighbours have one colour") {
     CHECK(relaxation.set_up(ctx, A, A).ok());
     CHECK(relaxation.colours() == 2);
   }
+}
+
+TEST_CASE("a relaxation that was not set up for the matrix is refused") {
+  const auto P = known_problem<double>("poisson2d:5x4");
+  Context<> ctx("reference");
+  Solver<double> solver(ctx, options_for(Method::pcg, {}, PreconditionerKind::none));
+  solver.set_preconditioner(std::make_shared<Relaxation<double>>());
+  solver.prepare(LinearOperator<double>{P.rows(), [&](const auto& x, const auto& y) {
+                                          Kokkos::deep_copy(y, product(P.A, copy_of(x)));
+                                        }});
+  CHECK_THROWS_AS(solver.solve(P.b, zeros<double>(P.rows())), InvalidArgument);
 }
 
 TEST_CASE("relaxations out of range are refused") {

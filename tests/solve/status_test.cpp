@@ -226,6 +226,7 @@ CNC_SOLVER_TEST("a residual that grows past the limit ends as diverged") {
     options.divergence = 1.0001;
     options.callback = [](const Progress&) { return true; };
     options.callback_interval = 1;  // looks at the residual after every iteration
+    options.allow_nonsymmetric = true;
     const auto outcome = solve(ctx, options, P.A, P.b, zeros<double>(P.rows()));
     CHECK(outcome.report.status == SolveStatus::diverged);
     CHECK(outcome.report.iterations > 0);

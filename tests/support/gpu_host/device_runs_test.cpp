@@ -85,6 +85,42 @@ TEST_CASE("solves that alternate between solution vectors capture a graph for ea
     }
 }
 
+TEST_CASE("steps of gmres are recorded once, and again when what kernels know of has moved") {
+  const auto P = known_problem<double>("poisson2d:12x11");
+  for (const Backend* backend : emulated) {
+    INFO(backend->name);
+    Context<> ctx(*backend);
+    SolveOptions options;
+    options.method = Method::gmres;
+    options.restart = 12;  // groups of eight steps and of four
+    Solver<double> solver(ctx, options);
+    solver.prepare(P.A);
+    const Vector<double> first = zeros<double>(P.rows()), x = zeros<double>(P.rows());
+    int graphs = machine::recorded_graphs();
+    const auto solve = [&](int new_graphs) {
+      Kokkos::deep_copy(x, 0.0);
+      CHECK(solver.solve(P.b, x).converged());
+      CHECK(relative_difference(x, P.solution) < 1e-6);
+      CHECK(machine::recorded_graphs() - graphs == new_graphs);
+      graphs = machine::recorded_graphs();
+    };
+    solve(2);
+    Kokkos::deep_copy(first, x);
+    solve(0);
+    CHECK(same_bits(x, first));
+    ctx.reserve(1'000'000);  // the scratch of reductions
+    solve(2);
+    CHECK(same_bits(x, first));
+    solver.update_values(P.A);  // the same arrays
+    solve(0);
+    CsrMatrix<double> moved = P.A;
+    moved.values = copy_of(P.A.values);
+    solver.update_values(moved);
+    solve(2);
+    CHECK(same_bits(x, first));
+  }
+}
+
 TEST_CASE("a preconditioner that only enqueues is recorded once, and again when it changes") {
   const auto P = known_problem<double>("poisson2d:12x11");
   CsrMatrix<double> twice = P.A;
