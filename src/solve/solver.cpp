@@ -6,10 +6,10 @@
 #include "solve/choose_method.hpp"
 #include "solve/drive.hpp"
 #include "solve/prepare.hpp"
+#include "solve/range_solve.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace cnc {
 
@@ -209,62 +209,6 @@ struct Solver<V, Exec>::State {
     null_space.set_up(*ctx, rows, as_prepared.null_space == NullSpace::constant, null_vectors,
                       ordering);
     ctx->fence();
-  }
-
-  /// Solves for what b has outside of the null space, and says so where it has something inside. x has nothing there in
-  /// the end, and the report tells of that x.
-  template <class Solve>
-  void solve_in_range(const Vector<const V, Space>& b, const Vector<V, Space>& x,
-                      SolveReport& report, const Solve& solve) {
-    detail::Tally tally;
-    const Kokkos::Timer timer;
-    const Vector<V, Space>& rest = null_space.rhs();
-    detail::TrueResidual<V, Exec> residual(system, work, null_space, rest, x, tally);
-    const auto take_out = [&] {
-      Kokkos::deep_copy(exec(), rest, b);
-      null_space.project(*ctx, rest, tally);
-    };
-    Kokkos::deep_copy(exec(), rest, b);
-    const double whole = residual.norm(rest);
-    take_out();
-    ctx->template vectors<V>().axpby(ctx->queue(), system.rows, V(1), b.data(), V(-1), rest.data());
-    const double inside = residual.norm(rest);
-    take_out();
-    // Rounding leaves a part to every b, in the null space and beside it.
-    const double rounding = 64 * double(std::numeric_limits<V>::epsilon()) * whole;
-    if (residual.norm(rest) <= rounding) Kokkos::deep_copy(exec(), rest, V(0));
-    solve(rest);
-    if (report.status != SolveStatus::unsuitable && std::isfinite(whole)) {
-      null_space.project(*ctx, x, tally);
-      add_what_is_inside(residual(work.r), inside, whole, rounding, report);
-    }
-    ctx->fence();
-    report.rhs_norm = whole;
-    report.backend_calls += tally.backend_calls + 4;
-    report.host_synchronisations += tally.host_synchronisations;
-    report.seconds = timer.seconds();
-  }
-
-  void add_what_is_inside(double outside, double inside, double whole, double rounding,
-                          SolveReport& report) const {
-    const bool relative_to_rhs = options.reference == ToleranceReference::rhs;
-    const double reference = relative_to_rhs ? whole : report.initial_residual;
-    if (relative_to_rhs) report.tolerance = std::max(options.rtol * whole, options.atol);
-    report.true_residual = std::hypot(outside, inside > rounding ? inside : 0.0);
-    report.relative_residual = reference > 0 ? report.true_residual / reference : 0;
-    if (!report.converged()) return;
-    if (inside > std::max(rounding, report.tolerance)) {
-      report.status = SolveStatus::inconsistent;
-      char norm[32];
-      std::snprintf(norm, sizeof norm, "%.3e", inside);
-      report.detail = std::string("the right-hand side has a part of norm ") + norm +
-                      " in the null space; x solves the rest";
-    } else if (outside > 2 * std::max(report.tolerance, rounding)) {
-      report.status = SolveStatus::stagnated;
-      report.detail =
-          "x without its part in the null space does not solve the system: A does not map what was "
-          "given to zero";
-    }
   }
 
   /// Runs the steps of a prepare. The set-up works on Kokkos' default instances, so it starts when
@@ -615,7 +559,8 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
     if (s.null_space.empty())
       solve_for(rhs);
     else
-      s.solve_in_range(rhs, guess, report, solve_for);
+      detail::RangeSolve<V, Exec>{s.system, s.work, s.null_space, s.options}(rhs, guess, report,
+                                                                             solve_for);
   };
   PreconditionerSetup setup = s.system.given ? s.given_setup : s.setup;
   if (!s.ordering.active()) {
