@@ -208,6 +208,18 @@ struct Findings {
   }
 };
 
+void write_csv(const std::string& path, const std::vector<Result>& results) {
+  write_file_atomically(path, [&](std::ostream& out) {
+    out << "matrix,rows,nonzeros,method,precision,side,backend,format,status,iterations,seconds,"
+           "residual,error\n";
+    out.precision(6);
+    for (const Result& r : results)
+      out << r.matrix << ',' << r.rows << ',' << r.nonzeros << ',' << r.method << ',' << r.precision
+          << ',' << r.side << ',' << r.backend << ',' << r.format << ',' << r.status << ','
+          << r.iterations << ',' << r.seconds << ',' << r.residual << ',' << r.error << '\n';
+  });
+}
+
 template <class V>
 void solve_all(const DiagonalProblem& problem, Sides& sides, const Options& options,
                Findings& findings) try {
@@ -218,7 +230,7 @@ void solve_all(const DiagonalProblem& problem, Sides& sides, const Options& opti
         std::cerr << "measuring " << problem.name << ' ' << solving.name << '\n';
         findings.results.push_back(solve(ctx, system, solving, options));
       } catch (const Error& e) {
-        findings.left_out(problem.name + ", " + solving.name, e);
+        findings.left_out(problem.name + ", " + solving.name + " on " + ctx.backend().name, e);
       }
   });
 } catch (const Error& e) {  // f32 cannot hold it, say
@@ -229,6 +241,8 @@ void solve_all(const DiagonalProblem& problem, Sides& sides, const Options& opti
                Findings& findings) {
   if (has(options.precisions, "f32")) solve_all<float>(problem, sides, options, findings);
   if (has(options.precisions, "f64")) solve_all<double>(problem, sides, options, findings);
+  // Now and not at the end: a machine that is lent may be taken back.
+  if (!options.csv.empty()) write_csv(options.csv, findings.results);
 }
 
 Findings measure(const Options& options) {
@@ -297,18 +311,6 @@ void print(const Findings& findings, const Options& options) {
   for (const std::string& note : findings.notes) std::cout << "- " << note << '\n';
 }
 
-void write_csv(const std::string& path, const std::vector<Result>& results) {
-  write_file_atomically(path, [&](std::ostream& out) {
-    out << "matrix,rows,nonzeros,method,precision,side,backend,format,status,iterations,seconds,"
-           "residual,error\n";
-    out.precision(6);
-    for (const Result& r : results)
-      out << r.matrix << ',' << r.rows << ',' << r.nonzeros << ',' << r.method << ',' << r.precision
-          << ',' << r.side << ',' << r.backend << ',' << r.format << ',' << r.status << ','
-          << r.iterations << ',' << r.seconds << ',' << r.residual << ',' << r.error << '\n';
-  });
-}
-
 void run(Options& options) {
   setenv("KOKKOS_DISABLE_WARNINGS", "1", 0);
   if (options.threads == 0) options.threads = default_threads();
@@ -327,7 +329,6 @@ void run(Options& options) {
   const Findings findings = measure(options);
   record.print_heading(std::cout);
   print(findings, options);
-  if (!options.csv.empty()) write_csv(options.csv, findings.results);
 }
 
 void add_options(CLI::App& app, Options& o) {
