@@ -16,14 +16,15 @@ COLORS = {"gauss-seidel": "#b3412f", "jacobi": "#c98a1b", "bicg": "#2b6cb0", "bi
 DASHES = {"f32": "5 3", "f64": "none"}
 
 
-def read_lines(path):
-    """{(method, side, precision): [(rows, seconds), ...]}, in the order of the file."""
+def read_lines(paths):
+    """{(method, side, precision): [(rows, seconds), ...]}, in the order of the files."""
     lines = {}
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            if row["matrix"].startswith("n = ") and row["status"] == "converged":
-                key = (row["method"], row["side"], row["precision"])
-                lines.setdefault(key, []).append((int(row["rows"]), float(row["seconds"])))
+    for path in paths:
+        with open(path, newline="") as file:
+            for row in csv.DictReader(file):
+                if row["matrix"].startswith("n = ") and row["status"] == "converged":
+                    key = (row["method"], row["side"], row["precision"])
+                    lines.setdefault(key, []).append((int(row["rows"]), float(row["seconds"])))
     return {key: sorted(points) for key, points in lines.items()}
 
 
@@ -104,7 +105,7 @@ def draw(lines):
 
 
 if __name__ == "__main__":
-    found = read_lines(sys.argv[1])
+    found = read_lines(sys.argv[1:])
     if not found:
         sys.exit("plot_diagonal.py: no solve of an artificial matrix converged")
     sys.stdout.write(draw(found))

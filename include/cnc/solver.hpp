@@ -109,7 +109,7 @@ struct SolveOptions {
   /// The recurrences. `automatic` chooses in prepare and update_values: bicgstab for a matrix that is not symmetric and an
   /// operator, minres where the diagonal is not positive, else pcg. Where one breaks down, diverges or meets an indefinite
   /// matrix or a NaN, and where bicgstab or gmres does not halve the residual in 500 iterations, the next of pcg, minres,
-  /// bicgstab and gmres (then with 4 and 16 times the restart) that the form allows goes on from the best x. Jacobi uses 1 for a zero.
+  /// bicgstab, gmres (then with 4 and 16 times the restart) and cgnr that the form allows goes on from the best x. Jacobi uses 1 for a zero.
   Method method = Method::pcg;
   int restart =
       30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many
@@ -213,7 +213,7 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
 
 /// Solves A x = b again and again: prepare once per pattern, update_values per time step, solve per
 /// right-hand side. solve allocates nothing but the report's history and strings, what Method::automatic
-/// needs where it comes to gmres, on a device a plan where a float matrix fails, and, once it has failed, what it takes to say why.
+/// needs where it comes to gmres or cgnr, on a device a plan where a float matrix fails, and, once it has failed, what it takes to say why.
 ///
 /// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next
 /// prepare, its values until the next update_values or prepare, whatever the layout; any solve may read

@@ -9,9 +9,10 @@
 namespace cnc::detail {
 
 /// What Method::automatic chooses from. Those from bicgstab on take every matrix; each gmres has four times as long a cycle
-/// as the one before.
+/// as the one before; cgnr needs the transpose, which is laid out when it is reached.
 inline constexpr Method candidates[] = {Method::pcg,   Method::minres, Method::bicgstab,
-                                        Method::gmres, Method::gmres,  Method::gmres};
+                                        Method::gmres, Method::gmres,  Method::gmres,
+                                        Method::cgnr};
 
 /// The facts by which the workspace of a method is allocated: of Method::automatic so many vectors that each of the
 /// candidates has its own, none of them x, and one that is free besides.

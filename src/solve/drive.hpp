@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <span>
 
 namespace cnc::detail {
@@ -27,7 +28,8 @@ class Drive {
         std::span<const Method> methods, const PreconditionerSetup& setup,
         Diagnosis<V, Exec>& diagnosis, const NullVectors<V, Exec>& null_space,
         const Vector<const V, Space>& b, const Vector<V, Space>& x,
-        const IterateViews<V, Exec>& views, SolveReport& report)
+        const IterateViews<V, Exec>& views, const std::function<void()>& lay_out_transpose,
+        SolveReport& report)
       : system_(system),
         work_(work),
         options_(options),
@@ -36,6 +38,7 @@ class Drive {
         diagnosis_(diagnosis),
         x_(x),
         views_(views),
+        lay_out_transpose_(lay_out_transpose),
         report_(report),
         engine_(system, work, x, methods[0], choose_form(system, methods[0], options.form), tally_),
         true_residual_(system, work, null_space, b, x, tally_) {
@@ -196,6 +199,7 @@ class Drive {
   bool is_offered(std::size_t k, SolveForm& form) {
     const Method method = methods_[k];
     try {
+      if (method_facts(method).transposes) lay_out_transpose_();
       form = choose_form(system_, method, options_.form);
       if (is_phased(method)) return true;
       const int restart = restart_of(k),
@@ -294,6 +298,8 @@ class Drive {
                       name_of(next));
     tried_ = next;
     begun_at_ = engine_.iterations();
+    system_.uses_normal = facts().normal_equations;
+    report_.preconditioner = system_.preconditioner().name();
     take_up(form);
     return true;
   }
@@ -522,6 +528,7 @@ class Drive {
   Diagnosis<V, Exec>& diagnosis_;
   Vector<V, Space> x_;
   const IterateViews<V, Exec>& views_;
+  const std::function<void()>& lay_out_transpose_;  ///< for Method::automatic; may throw
   SolveReport& report_;
   Tally tally_;
   Engine<V, Exec> engine_;

@@ -52,6 +52,7 @@ class Engine {
     which_ = method;
     method_ = &method_facts(method);
     form_ = used_ = form;
+    local_ = system_.preconditioner().local();
     behind_ = nullptr;
     started_ahead_ = starts_ = false;
   }
@@ -226,7 +227,7 @@ class Engine {
   Method which_;
   const MethodFacts* method_;
   SolveForm form_, used_;
-  const std::optional<PreconditionerOperand<V>> local_;  ///< empty: enqueued between passes
+  std::optional<PreconditionerOperand<V>> local_;  ///< empty: enqueued between passes
   Tally& tally_;
   Gmres<V, Exec> gmres_;  ///< of the methods with a basis
   void (*behind_)(void*) = nullptr;

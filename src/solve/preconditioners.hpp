@@ -42,6 +42,8 @@ class LocalPreconditioner final : public PreconditionerBase<V, Exec> {
     data_.diagonal = rule;
   }
 
+  int block_size() const { return block_size_; }
+
   std::string name() const override {
     if (kind_ == PreconditionerKind::none) return "none";
     if (kind_ == PreconditionerKind::jacobi) return "jacobi";

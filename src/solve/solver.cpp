@@ -56,7 +56,42 @@ struct Solver<V, Exec>::State {
 
   /// For other values.
   void choose_again() {
-    if (as_prepared.method == Method::automatic) choose_preconditioner();
+    if (as_prepared.method != Method::automatic) return;
+    choose_preconditioner();
+    forget_transpose();
+  }
+  void forget_transpose() {
+    system.transpose.reset();
+    system.narrow_transpose.reset();
+    transposition = {};
+  }
+
+  /// What cgnr needs where Method::automatic comes to it in a solve.
+  void lay_out_for_normal_equations() {
+    if (system.matrix_free || system.given)
+      throw UnsupportedOperation(
+          "the preconditioner or operator is not one of the normal equations");
+    if (system.transpose || system.narrow_transpose) return;
+    ctx->fence();
+    require_memory_for_transpose();
+    try {
+      lay_out_transpose(in_csr());
+      system.plan_products();
+      system.of_normal = {as_prepared.preconditioner, system.built_in.block_size()};
+      const bool ok =
+          system.of_normal.set_up_normal(is_symmetric_layout() ? in_csr() : transposition.matrix)
+              .ok();
+      ctx->fence();
+      if (!ok) throw UnsupportedOperation("a diagonal block of A^T A is singular");
+    } catch (...) {
+      forget_transpose();
+      throw;
+    }
+  }
+  void require_memory_for_transpose() const {
+    const double entries = double(stored(system.matrix));
+    detail::require_memory("Solver::solve", entries * 2 * (sizeof(V) + 2 * sizeof(index_t)),
+                           memory_of<Space>);
   }
 
   void set_up_preconditioners() { renew_preconditioners(&PreconditionerBase<V, Exec>::set_up); }
@@ -243,7 +278,6 @@ struct Solver<V, Exec>::State {
     work = {};
     null_space = {};
     ordering = {};
-    transposition = {};
     pattern = source = {};
     setup = given_setup = {};
     diagnosis.forget();
@@ -252,8 +286,8 @@ struct Solver<V, Exec>::State {
     advice.clear();
     system.matrix = {};
     system.product_plans = {};
-    system.transpose.reset();
-    system.narrow_transpose.reset();
+    forget_transpose();
+    system.uses_normal = false;
     system.narrow.reset();
     system.narrow_failed = false;
     system.matrix_free.reset();
@@ -538,6 +572,7 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
   while (methods.size() > 1 && !detail::offers(s.system, methods.front(), s.options.form))
     methods = methods.subspan(1);
 
+  s.system.uses_normal = false;
   SolveReport report;
   report.backend = s.ctx->backend().name;
   report.format = s.format;
@@ -548,12 +583,13 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
   }
   if (!s.choice.reason.empty())
     report.choice = std::string(method_facts(methods.front()).name) + ": " + s.choice.reason;
+  const std::function<void()> lay_out_transpose = [&s] { s.lay_out_for_normal_equations(); };
   const auto drive = [&](const PreconditionerSetup& setup, const Vector<const V, Space>& rhs,
                          const Vector<V, Space>& guess) {
     const detail::IterateViews<V, Exec> views{s.ordering, guess, s.work.r, x, s.work.scratch};
     const auto solve_for = [&](const Vector<const V, Space>& b_or_less) {
       detail::Drive<V, Exec>(s.system, s.work, s.options, methods, setup, s.diagnosis, s.null_space,
-                             b_or_less, guess, views, report)
+                             b_or_less, guess, views, lay_out_transpose, report)
           .solve();
     };
     if (s.null_space.empty())

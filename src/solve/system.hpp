@@ -42,6 +42,8 @@ struct System {
   bool narrow_failed = false;                  ///< iterations have gone over to the matrix itself
   std::optional<LinearOperator<V, Space>> matrix_free;
   LocalPreconditioner<V, Exec> built_in;
+  LocalPreconditioner<V, Exec> of_normal;  ///< of A^T A, where Method::automatic comes to it
+  bool uses_normal = false;                ///< the one of A^T A is in use
   std::shared_ptr<PreconditionerBase<V, Exec>> given;  ///< the caller's, in its place
   std::uint64_t version = 0;                           ///< of the caller's as it is set up
 
@@ -159,7 +161,7 @@ struct System {
 
   const PreconditionerBase<V, Exec>& preconditioner() const {
     if (given) return *given;
-    return built_in;
+    return uses_normal ? of_normal : built_in;
   }
   /// Throws where the caller's says of itself what cannot be.
   void check_given() const {
