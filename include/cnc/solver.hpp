@@ -108,7 +108,7 @@ struct CallbackAction {
 struct SolveOptions {
   /// The recurrences. `automatic` chooses in prepare and update_values: bicgstab for a matrix that is not symmetric and an
   /// operator, minres where the diagonal is not positive, else pcg. Where one breaks down, diverges or meets an indefinite
-  /// matrix or a NaN, and where bicgstab or gmres does not halve the residual in 500 iterations, the next of pcg, minres,
+  /// matrix or a NaN, and where bicgstab or gmres does not halve the residual in 500 iterations (and four cycles), the next of pcg, minres,
   /// bicgstab, gmres (then with 4 and 16 times the restart) and cgnr that the form allows goes on from the best x. Jacobi uses 1 for a zero.
   Method method = Method::pcg;
   int restart =

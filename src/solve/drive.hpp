@@ -388,8 +388,8 @@ class Drive {
       if (report_.recurrence_residual > limit) return SolveStatus::diverged;
       if (!report_progress()) return SolveStatus::stopped;
       if (!gains())
-        return explain(SolveStatus::stagnated,
-                       std::to_string(patience) + " iterations have not halved the residual");
+        return explain(SolveStatus::stagnated, std::to_string(engine_.iterations() - lowest_at_) +
+                                                   " iterations have not halved the residual");
       take_snapshot();
     }
     return SolveStatus::converged;
@@ -431,7 +431,9 @@ class Drive {
       lowest_ = report_.recurrence_residual;
       lowest_at_ = done;
     }
-    if (done - lowest_at_ < patience) return true;
+    // GMRES learns nothing new before its basis has grown again and again.
+    const index_t cycles = is_phased(method()) ? 0 : 4 * restart_of(tried_);
+    if (done - lowest_at_ < std::max(patience, cycles)) return true;
     if (facts().symmetric) return options_.allow_nonsymmetric || !diagnosis_.nonsymmetric();
     SolveForm form = SolveForm::automatic;
     if (next_offered(form) < methods_.size()) return false;  // it is another one's turn
