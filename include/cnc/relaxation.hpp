@@ -57,7 +57,8 @@ class Relaxation final : public PreconditionerBase<V, Exec> {
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override;
   std::optional<PreconditionerOperand<V>> local() const override;
-  bool only_enqueues() const override { return true; }
+  /// On a device: loops of the host are no part of what is enqueued.
+  bool only_enqueues() const override { return !detail::is_host_space<Space>; }
 
   int colours() const;  ///< of the last set_up; 0 in natural order
 

@@ -139,7 +139,8 @@ CNC_SOLVER_TEST("where the float matrix fails, the one given goes on") {
     const Vector<double> x = zeros<double>(n);
     const SolveReport report = solver.solve(b, x);
     CHECK(report.converged());
-    CHECK(residual_of(P.A, b, x).norm <= 1.01e-7 * norm2(b));
+    const Residual own = residual_of(P.A, b, x);
+    CHECK(own.norm <= 1.01e-7 * norm2(b) + own.rounding);
     // It is not tried again before there are other values.
     CHECK_THAT(report.choice, Catch::Matchers::ContainsSubstring(k == 0 ? "after" : "before"));
     CHECK(report.format == "csr");
