@@ -45,11 +45,14 @@ class Relaxation final : public PreconditionerBase<V, Exec> {
  public:
   using typename PreconditionerBase<V, Exec>::Space;
 
+  /// Nothing is set up yet.
   explicit Relaxation(const RelaxationOptions& options = {});
   ~Relaxation() override;
 
   std::string name() const override;  ///< "sor:1.5", "gauss-seidel"
   double bytes(index_t rows, offset_t nonzeros) const override;
+  /// @{
+  /// What PreconditionerBase says of them.
   PreconditionerSetup set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                              const Matrix<V, Space>& layout) override;
   PreconditionerSetup update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
@@ -57,6 +60,7 @@ class Relaxation final : public PreconditionerBase<V, Exec> {
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override;
   std::optional<PreconditionerOperand<V>> local() const override;
+  /// @}
   /// On a device: loops of the host are no part of what is enqueued.
   bool only_enqueues() const override { return !detail::is_host_space<Space>; }
 

@@ -47,7 +47,7 @@ constexpr MatrixTables for_precisions(const Make& make) {
 /// What was enqueued once, to be enqueued again as one.
 struct Recording {
   virtual ~Recording() = default;
-  virtual void replay(const Queue&) const = 0;
+  virtual void replay(const Queue&) const = 0;  ///< enqueues it, without waiting
 };
 
 /// A kernel set: a constant table. Which backends exist is written in src/registry.cpp alone.
