@@ -100,7 +100,7 @@ System<V> make_system(const DiagonalProblem& problem) {
 
 /// What is in x, against the system, by the host and in double.
 template <class V>
-void judge(const System<V>& system, const Vector<V>& x, Result& result) {
+void measure_accuracy(const System<V>& system, const Vector<V>& x, Result& result) {
   for (index_t i = 0; i < system.A.rows; ++i) {
     const double r = static_cast<double>(system.b(i)) - row_product(system.A, x, i);
     const double e = static_cast<double>(system.x(i)) - static_cast<double>(x(i));
@@ -167,7 +167,7 @@ Result solve(Context<Exec>& ctx, const System<V>& system, const Solving& solving
                 .status = to_string(report.status),
                 .iterations = report.iterations,
                 .seconds = seconds};
-  judge(system, copy_to<HostSpace>(x), result);
+  measure_accuracy(system, copy_to<HostSpace>(x), result);
   return result;
 }
 
@@ -241,7 +241,7 @@ void solve_all(const DiagonalProblem& problem, Sides& sides, const Options& opti
                Findings& findings) {
   if (has(options.precisions, "f32")) solve_all<float>(problem, sides, options, findings);
   if (has(options.precisions, "f64")) solve_all<double>(problem, sides, options, findings);
-  // Now and not at the end: a machine that is lent may be taken back.
+  // Now and not at the end: a run that is cut off keeps what it has found.
   if (!options.csv.empty()) write_csv(options.csv, findings.results);
 }
 

@@ -3,6 +3,7 @@
 #include "harness/check.hpp"
 
 #include <cnc/blas1.hpp>
+#include <cnc/preconditioner.hpp>
 #include <cnc/spmv.hpp>
 
 #include <map>
@@ -12,15 +13,6 @@ namespace {
 
 /// What a short and a long solve are whole multiples of.
 index_t cycle_of(Method method) { return method == Method::gmres ? gmres_restart : 1; }
-
-/// The inverse of the diagonal, of which no entry is zero.
-Vector<double> inverse_diagonal(const CsrMatrix<double>& A) {
-  const Vector<double> inverse("inverse", static_cast<std::size_t>(A.rows));
-  for (std::size_t i = 0; i < inverse.extent(0); ++i)
-    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
-      if (static_cast<std::size_t>(A.columns(k)) == i) inverse(i) = 1 / A.values(k);
-  return inverse;
-}
 
 CsrMatrix<double> scaled_rows(const CsrMatrix<double>& A, const Vector<double>& scales) {
   CsrMatrix<double> scaled = A;
@@ -34,7 +26,9 @@ CsrMatrix<double> scaled_rows(const CsrMatrix<double>& A, const Vector<double>& 
 /// Preconditioned from the left: the same as no preconditioner for D^-1 A x = D^-1 b.
 double expected_from_the_left(const CsrMatrix<double>& A, Method method) {
   Context<> ctx("reference");
-  const Vector<double> inverse = inverse_diagonal(A);
+  Preconditioner<double> jacobi;
+  set_up_preconditioner(A, PreconditionerKind::jacobi, 1, jacobi);
+  const Vector<double>& inverse = jacobi.inverse;
   const CsrMatrix<double> scaled = scaled_rows(A, inverse);
   const Vector<double> b = random_vector<double>(A.rows, 2);
   for (std::size_t i = 0; i < b.extent(0); ++i) b(i) *= inverse(i);

@@ -120,16 +120,32 @@ struct Gather {
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { to[i] = from[at[i]]; }
 };
 
+/// values(k) := entry origins(k) of A. Waits: what uses them next may run on another instance.
+template <class Exec, class T, class Space>
+void take_entries(const Exec& exec, const CsrMatrix<T, Space>& A,
+                  const Vector<index_t, Space>& origins, const Vector<T, Space>& values) {
+  on_each(exec, static_cast<offset_t>(origins.extent(0)),
+          Gather<T>{A.values.data(), origins.data(), values.data()});
+  exec.fence();
+}
+
+/// CSR with ascending rows whose entry k is entry origins(k) of A. Waits.
+template <class Exec, class T, class Space, class Offsets, class Columns>
+CsrMatrix<T, Space> made_of_entries(const Exec& exec, const CsrMatrix<T, Space>& A, index_t rows,
+                                    index_t cols, const Offsets& row_offsets,
+                                    const Columns& columns, const Vector<index_t, Space>& origins) {
+  const auto values = uninitialized<T, Space>("cnc::values", A.values.extent(0));
+  take_entries(exec, A, origins, values);
+  CsrMatrix<T, Space> made(rows, cols, 1, row_offsets, columns, values, A.nonzeros);
+  made.checked = Checked::ascending;
+  return made;
+}
+
 /// A matrix with sorted rows made of `order`, with A's values. Waits.
 template <class Exec, class T, class Space>
 CsrMatrix<T, Space> in_order(const CsrMatrix<T, Space>& A, const RowOrder<Space>& order) {
-  const auto values = uninitialized<T, Space>("cnc::values", A.values.extent(0));
-  const Exec exec = instance<Exec>();
-  on_each(exec, A.blocks(), Gather<T>{A.values.data(), order.origins.data(), values.data()});
-  exec.fence();
-  CsrMatrix<T, Space> sorted(A.rows, A.cols, 1, A.row_offsets, order.columns, values, A.nonzeros);
-  sorted.checked = Checked::ascending;
-  return sorted;
+  return made_of_entries(instance<Exec>(), A, A.rows, A.cols, A.row_offsets, order.columns,
+                         order.origins);
 }
 
 /// The door where a matrix comes in: checks it, unless it says that it was checked.

@@ -117,14 +117,8 @@ template <class Exec, class T, class Space>
 CsrMatrix<T, Space> transpose(const CsrMatrix<T, Space>& A) {
   require_csr(A);  // any order will do
   const auto pattern = set_up::transposed_pattern<Exec>(A);
-  const auto values = uninitialized<T, Space>("cnc::csr values", A.values.extent(0));
-  const Exec exec = instance<Exec>();
-  on_each(exec, A.blocks(), Gather<T>{A.values.data(), pattern.origins.data(), values.data()});
-  exec.fence();
-  CsrMatrix<T, Space> result(A.cols, A.rows, 1, pattern.row_offsets, pattern.columns, values,
-                             A.nonzeros);
-  result.checked = Checked::ascending;
-  return result;
+  return made_of_entries(instance<Exec>(), A, A.cols, A.rows, pattern.row_offsets, pattern.columns,
+                         pattern.origins);
 }
 
 }  // namespace set_up

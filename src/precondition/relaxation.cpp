@@ -21,7 +21,7 @@ struct Triangle {
   Vector<V, Space> values;
 };
 
-/// Rows [0, n) of A in the order of a sweep, and the place of each.
+/// Rows [0, n) of A in the order of a sweep, and the colour of each.
 struct Sweep {
   std::vector<index_t> rows, colour;
   std::vector<index_t> begins;  ///< of colours among rows; empty in natural order
@@ -173,10 +173,7 @@ struct Relaxation<V, Exec>::State {
 
   void take_values(const Exec& exec, const CsrMatrix<V, Space>& A) const {
     for (const auto* part : {&lower, &upper})
-      detail::on_each(
-          exec, static_cast<offset_t>(part->origins.extent(0)),
-          detail::Gather<V>{A.values.data(), part->origins.data(), part->values.data()});
-    exec.fence();
+      detail::take_entries(exec, A, part->origins, part->values);
   }
 
   template <bool back>

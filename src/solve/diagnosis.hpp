@@ -78,7 +78,7 @@ class Diagnosis {
   }
   /// Looks once, before there is a solve, whether the matrix differs from its transpose by more than files that are written
   /// with few digits do, and by more than what rounding leaves beside its largest entries.
-  void judge() {
+  void check_symmetry() {
     if (!nonsymmetric() || !(asymmetry_->relative > 1e-3)) return;
     const double difference = std::abs(asymmetry_->value - asymmetry_->mirror);
     const double largest =
@@ -88,7 +88,7 @@ class Diagnosis {
         }).value;
     clearly_nonsymmetric_ = !(difference <= std::numeric_limits<V>::epsilon() * largest);
   }
-  /// What judge() found.
+  /// What check_symmetry() found.
   bool is_clearly_nonsymmetric() const { return clearly_nonsymmetric_; }
   /// "a(3, 5) = 1, a(5, 3) = -1 (counted from 0)": where it differs most.
   std::string asymmetric_entries_text() const {

@@ -254,13 +254,10 @@ class Drive {
     SolveForm form = SolveForm::automatic;
     try {
       form = choose_form(system_, method(), options_.form);
-      work_.plan.reset();
-      system_.plan_products();
-      if (system_.plans()) work_.plan = system_.make_plan();
+      plan_iterations(system_, work_);
     } catch (const Error&) {  // there is no room, or no such form: the solve ends as it would have
       system_.narrow_failed = false;
-      system_.plan_products();
-      if (system_.plans()) work_.plan = system_.make_plan();
+      plan_iterations(system_, work_);
       return false;
     }
     add_cost();

@@ -10,6 +10,14 @@
 
 namespace cnc::detail {
 
+/// What backends set up once for the matrix that iterations use now.
+template <class V, class Exec>
+void plan_iterations(System<V, Exec>& system, Workspace<V, typename Exec::memory_space>& work) {
+  work.plan.reset();
+  system.plan_products();
+  work.plan = system.make_plan();
+}
+
 /// The iterations of any method over the highest level of operations that a system offers, a limited number of them at
 /// a time. Scalars stay in the backend's memory space; `seen` is the host's copy.
 template <class V, class Exec>

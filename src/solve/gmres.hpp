@@ -133,16 +133,11 @@ class Gmres {
   /// The steps [first, last), which a device replays where they have come up before: their launches take longer than
   /// their work on all but large systems.
   void do_steps(int first, int last) {
-    const auto enqueue = [this, first, last] {
-      const offset_t before = tally_.backend_calls;
-      for (int j = first; j < last; ++j) step(j);
-      return tally_.backend_calls - before;
-    };
-    const auto record = system_.ctx->backend().record;
     const auto local = system_.preconditioner().local();
     const bool comes_again = last == restart() || last - first == basis().steps_between_looks;
-    if (record == nullptr || !basis().records || !local || system_.matrix_free || !comes_again) {
-      enqueue();
+    if (system_.ctx->backend().record == nullptr || !basis().records || !local ||
+        system_.matrix_free || !comes_again) {
+      enqueue_steps(first, last);
       return;
     }
     const std::tuple key(first, last, twice_, system_.arrays_of_matrix, *local, queue().partials,
@@ -152,32 +147,43 @@ class Gmres {
         std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.key == key; });
     if (at == known.end()) {
       if (known.size() >= most_recorded) known.clear();
-      known.push_back({key, enqueue()});
+      known.push_back({key, enqueue_steps(first, last)});
       return;
     }
-    if (at->recording == nullptr) {
-      auto recorded = [&](const Queue& queue) {
-        recording_ = &queue;
-        enqueue();
-      };
-      try {
-        at->recording = record(
-            system_.ctx->queue(),
-            [](void* f, const Queue& queue) { (*static_cast<decltype(recorded)*>(f))(queue); },
-            &recorded);
-      } catch (const Error&) {  // steps go on without it
-        basis().records = false;
-      }
-      recording_ = nullptr;
-      if (!basis().records) {
-        enqueue();
-        return;
-      }
-      tally_.backend_calls -= at->calls;
+    if (at->recording == nullptr) at->recording = record_steps(first, last);
+    if (at->recording == nullptr) {  // steps go on without it
+      basis().records = false;
+      enqueue_steps(first, last);
+      return;
     }
     at->recording->replay(system_.ctx->queue());
     tally_.backend_calls += at->calls;
     std::fill(basis().twice.begin() + first, basis().twice.begin() + last, twice_);
+  }
+
+  /// Returns how many operations that takes.
+  offset_t enqueue_steps(int first, int last) {
+    const offset_t before = tally_.backend_calls;
+    for (int j = first; j < last; ++j) step(j);
+    return tally_.backend_calls - before;
+  }
+  /// Null where the backend fails to record them.
+  std::unique_ptr<Recording> record_steps(int first, int last) {
+    const offset_t before = tally_.backend_calls;
+    auto steps = [&](const Queue& queue) {
+      recording_ = &queue;
+      enqueue_steps(first, last);
+    };
+    std::unique_ptr<Recording> recording;
+    try {
+      recording = system_.ctx->backend().record(
+          system_.ctx->queue(),
+          [](void* f, const Queue& queue) { (*static_cast<decltype(steps)*>(f))(queue); }, &steps);
+    } catch (const Error&) {
+    }
+    recording_ = nullptr;
+    tally_.backend_calls = before;
+    return recording;
   }
 
   /// w := A M^-1 v_j made orthogonal to v_0 .. v_j once or twice, and v_{j+1}. Enqueued only.

@@ -26,8 +26,7 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
   if (!narrow && format != "csr" && format != "auto")
     per_entry += format == "dia-symmetric" ? stored / 2 : stored;
   // The transpose: the same again, and in CSR, and where its entries come from.
-  const bool transposes = options.method != Method::automatic && method.transposes;
-  if (transposes && format != "dia-symmetric")
+  if (method.transposes && format != "dia-symmetric")
     per_entry = 2 * per_entry + sizeof(V) + 2 * sizeof(index_t);
   // The matrix in another order and where its entries come from; the host orders with as much again.
   if (sorted) per_entry += sizeof(V) + 2 * sizeof(index_t);

@@ -67,8 +67,7 @@ struct Ordering {
   }
 
   void refill(const Exec& exec, const CsrMatrix<V, Space>& A) const {
-    on_each(exec, A.blocks(), Gather<V>{A.values.data(), origin.data(), matrix.values.data()});
-    exec.fence();  // what uses them next may run on another instance
+    take_entries(exec, A, origin, matrix.values);
   }
 
   /// to(i) := from(p(i)): into the order of the iterations.
@@ -98,16 +97,11 @@ struct Transposition {
   void set_up(const Exec& exec, const CsrMatrix<V, Space>& A) {
     const auto pattern = transposed_pattern(A);
     origin = pattern.origins;
-    matrix =
-        CsrMatrix<V, Space>(A.cols, A.rows, 1, pattern.row_offsets, pattern.columns,
-                            uninitialized<V, Space>("cnc::values", A.values.extent(0)), A.nonzeros);
-    matrix.checked = Checked::ascending;
-    refill(exec, A);
+    matrix = made_of_entries(exec, A, A.cols, A.rows, pattern.row_offsets, pattern.columns, origin);
   }
 
   void refill(const Exec& exec, const CsrMatrix<V, Space>& A) const {
-    on_each(exec, A.blocks(), Gather<V>{A.values.data(), origin.data(), matrix.values.data()});
-    exec.fence();
+    take_entries(exec, A, origin, matrix.values);
   }
 };
 

@@ -30,17 +30,14 @@ struct RangeSolve {
     const Kokkos::Timer timer;
     const Vector<V, Space>& rest = null_space.rhs();
     TrueResidual<V, Exec> residual(system, work, null_space, rest, x, tally);
-    const auto take_out = [&] {
-      Kokkos::deep_copy(exec, rest, b);
-      null_space.project(*system.ctx, rest, tally);
-    };
+    const Vector<V, Space>& taken = work.r;  // free before there is a recurrence
     Kokkos::deep_copy(exec, rest, b);
+    Kokkos::deep_copy(exec, taken, b);
     const double whole = residual.norm(rest);
-    take_out();
-    system.ctx->template vectors<V>().axpby(system.ctx->queue(), system.rows, V(1), b.data(), V(-1),
-                                            rest.data());
-    const double inside = residual.norm(rest);
-    take_out();
+    null_space.project(*system.ctx, rest, tally);
+    system.ctx->template vectors<V>().axpy(system.ctx->queue(), system.rows, V(-1), rest.data(),
+                                           taken.data());
+    const double inside = residual.norm(taken);
     // Rounding leaves a part to every b, in the null space and beside it.
     const double rounding = 64 * double(std::numeric_limits<V>::epsilon()) * whole;
     if (residual.norm(rest) <= rounding) Kokkos::deep_copy(exec, rest, V(0));

@@ -78,9 +78,7 @@ struct Solver<V, Exec>::State {
       lay_out_transpose(in_csr());
       system.plan_products();
       system.of_normal = {as_prepared.preconditioner, system.built_in.block_size()};
-      const bool ok =
-          system.of_normal.set_up_normal(is_symmetric_layout() ? in_csr() : transposition.matrix)
-              .ok();
+      const bool ok = system.of_normal.set_up_normal(transpose_in_csr()).ok();
       ctx->fence();
       if (!ok) throw UnsupportedOperation("a diagonal block of A^T A is singular");
     } catch (...) {
@@ -137,6 +135,9 @@ struct Solver<V, Exec>::State {
       system.transpose = build_format(transposition.matrix, spec);
     }
   }
+  CsrMatrix<V, Space> transpose_in_csr() const {
+    return is_symmetric_layout() ? in_csr() : transposition.matrix;
+  }
   /// The same for other values in the same pattern.
   void refresh_transpose(const CsrMatrix<V, Space>& A) {
     if (is_symmetric_layout()) return lay_out_transpose(A);
@@ -149,8 +150,7 @@ struct Solver<V, Exec>::State {
   template <class Renew>
   void renew_preconditioners(Renew renew) {
     if (named().normal_equations)
-      setup =
-          system.built_in.set_up_normal(is_symmetric_layout() ? in_csr() : transposition.matrix);
+      setup = system.built_in.set_up_normal(transpose_in_csr());
     else
       setup = has_source() ? (system.built_in.*renew)(*ctx, source, system.matrix)
                            : system.built_in.set_up_from(system.matrix);
@@ -235,12 +235,11 @@ struct Solver<V, Exec>::State {
     system.rows = rows;
     system.require_operations();
     ctx->reserve(rows);
-    system.plan_products();
     work.allocate(rows, detail::workspace_facts(as_prepared.method), ordering.active(),
                   system.widens());
     if (const Method method = as_prepared.method; !is_phased(method))
       work.allocate_basis(rows, as_prepared.restart, method == Method::fgmres);
-    if (system.plans()) work.plan = system.make_plan();
+    detail::plan_iterations(system, work);
     null_space.set_up(*ctx, rows, as_prepared.null_space == NullSpace::constant, null_vectors,
                       ordering);
     ctx->fence();
@@ -341,8 +340,7 @@ struct Solver<V, Exec>::State {
     if (system.narrow) cnc::update_values(*system.narrow, A);
     if (system.narrow_failed) {
       system.narrow_failed = false;
-      system.plan_products();
-      if (system.plans()) work.plan = system.make_plan();
+      detail::plan_iterations(system, work);
     }
   }
 
@@ -420,7 +418,7 @@ void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& given) {
       s.ordering.sort_rows(s.pattern);
     s.build_system(s.ordered(s.pattern));
     // Solves say so before they iterate.
-    if (s.named().symmetric && !s.options.trusted) s.diagnosis.judge();
+    if (s.named().symmetric && !s.options.trusted) s.diagnosis.check_symmetry();
   });
 }
 

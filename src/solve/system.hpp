@@ -59,8 +59,8 @@ struct System {
   struct Plans {
     std::unique_ptr<MatrixPlan> matrix, narrow, widened, transpose;
   } product_plans;
-  int arrays_of_matrix = 0;                 ///< another number whenever they are others
-  const void* values_of_matrix_ = nullptr;  ///< by which that is seen
+  int arrays_of_matrix = 0;              ///< another number whenever they are others
+  const void* planned_values = nullptr;  ///< by which that is seen
 
   bool uses_narrow() const { return narrow && !narrow_failed; }
 
@@ -100,8 +100,8 @@ struct System {
     const auto address = [](const auto& a) { return static_cast<const void*>(a.values.data()); };
     const void* const now =
         uses_narrow() ? std::visit(address, *narrow) : std::visit(address, matrix);
-    if (now != values_of_matrix_) ++arrays_of_matrix;
-    values_of_matrix_ = now;
+    if (now != planned_values) ++arrays_of_matrix;
+    planned_values = now;
     product_plans.matrix = plan_spmv<V>(*ctx, matrix);
     if (uses_narrow()) product_plans.narrow = plan_spmv<V>(*ctx, *narrow);
     if (widens()) product_plans.widened = plan_spmv<double>(*ctx, matrix);
@@ -239,6 +239,7 @@ struct System {
         [&](const auto& A) { return ctx->template matrices<V>(A).run_plan != nullptr; });
   }
   std::unique_ptr<RunPlan> make_plan() const {
+    if (!plans()) return nullptr;
     return with_operand(
         [&](const auto& A) { return ctx->template matrices<V>(A).run_plan(ctx->queue(), A); });
   }

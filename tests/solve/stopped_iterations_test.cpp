@@ -81,7 +81,7 @@ Stopped<V> run_stopped(const detail::System<V, Exec>& system, const Vector<V>& b
   using Space = typename Exec::memory_space;
   detail::Workspace<V, Space> work;
   work.allocate(system.rows, method_facts(method), false);
-  if (system.plans()) work.plan = system.make_plan();
+  work.plan = system.make_plan();
   system.ctx->reserve(system.rows);
   Stopped<V> result;
   const auto x = zeroed<V, Space>("x", b.extent(0));
