@@ -39,6 +39,10 @@ struct VectorEntries {
   static void normalize(const Queue&, index_t n, const V* x, const double* xx, V* y);
   static void precondition(const Queue&, index_t n, const PreconditionerOperand<V>&, const V* r,
                            V* z);
+  static void dot_columns(const Queue&, index_t n, int columns, const V* x, const V* y,
+                          double* result);
+  static void precondition_columns(const Queue&, index_t n, int columns,
+                                   const PreconditionerOperand<V>&, const V* r, V* z);
 };
 
 /// Which of a method's lists of phases.
@@ -75,6 +79,10 @@ template <int wave, class V>
 struct PassEntries {
   static void launch(const Queue&, PassName, index_t n, const PreconditionerOperand<V>& M,
                      const MethodVectors<V>&, MethodScalars*, PassPart, const RunLink&);
+  /// The same for several columns, of ColumnMethods.
+  static void launch_columns(const Queue&, PassName, index_t n, int columns,
+                             const PreconditionerOperand<V>& M, const MethodVectors<V>&,
+                             ColumnScalars*, PassPart);
   /// A run begins with these limits; it is over at once if the scalars say so.
   static void begin_run(const Queue&, const RunLink&, const RunState& initial,
                         const MethodScalars*);
@@ -87,6 +95,8 @@ template <int wave, class Operand, class V>
 struct MatrixEntries {
   static void spmv(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y);
   static void spmv_dot(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&);
+  static void spmm(const Queue&, int columns, V alpha, const Operand& A, const V* x, V beta, V* y,
+                   const ColumnDots<V>&);
   /// The same in a run: does nothing once that is over.
   static void product(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&,
                       const RunState*);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gpu/choose_rows.hpp>
+#include <gpu/columns.hpp>
 #include <gpu/csr_balanced.hpp>
 #include <gpu/entries.hpp>
 #include <gpu/product_kernel.hpp>
@@ -40,6 +41,15 @@ void MatrixEntries<wave, Operand, V>::product(const Queue& queue, const Operand&
       launch_product<wave, 2>(queue, rows, threads, x, y, dots, run);
     }
   });
+}
+
+template <int wave, class Operand, class V>
+void MatrixEntries<wave, Operand, V>::spmm(const Queue& queue, int columns, V alpha,
+                                           const Operand& A, const V* x, V beta, V* y,
+                                           const ColumnDots<V>& dots) {
+  if constexpr (requires { A.block_size; })
+    if (A.block_size != 1) return launch_spmm<wave, 0>(queue, columns, alpha, A, x, beta, y, dots);
+  launch_spmm<wave, 1>(queue, columns, alpha, A, x, beta, y, dots);
 }
 
 template <int wave, RowMapping mapping, class M, class V>

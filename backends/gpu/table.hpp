@@ -69,19 +69,37 @@ struct Tables {
     };
   };
 
+  /// The same for several columns.
+  template <class V>
+  struct PassesOfColumns {
+    template <class Method, class Pass>
+    struct Entry {
+      static void run(const Queue& queue, index_t n, int columns, const PreconditionerOperand<V>& M,
+                      const MethodVectors<V>& v, ColumnScalars* scalars, PassPart part) {
+        constexpr PassName name = name_of<V, Method, Pass>();
+        by_wave<PassEntries<waves, V>::launch_columns...>(queue, name, n, columns, M, v, scalars,
+                                                          part);
+      }
+    };
+  };
+
   template <class V>
   static constexpr VectorOps<V> vectors() {
-    VectorOps<V> table = {.axpy = by_wave<VectorEntries<waves, V>::axpy...>,
-                          .axpby = by_wave<VectorEntries<waves, V>::axpby...>,
-                          .scal = by_wave<VectorEntries<waves, V>::scal...>,
-                          .multiply = by_wave<VectorEntries<waves, V>::multiply...>,
-                          .dot = by_wave<VectorEntries<waves, V>::dot...>,
-                          .nrm2 = by_wave<VectorEntries<waves, V>::nrm2...>,
-                          .mdot = by_wave<VectorEntries<waves, V>::mdot...>,
-                          .maxpy = by_wave<VectorEntries<waves, V>::maxpy...>,
-                          .normalize = by_wave<VectorEntries<waves, V>::normalize...>,
-                          .precondition = by_wave<VectorEntries<waves, V>::precondition...>};
+    VectorOps<V> table = {
+        .axpy = by_wave<VectorEntries<waves, V>::axpy...>,
+        .axpby = by_wave<VectorEntries<waves, V>::axpby...>,
+        .scal = by_wave<VectorEntries<waves, V>::scal...>,
+        .multiply = by_wave<VectorEntries<waves, V>::multiply...>,
+        .dot = by_wave<VectorEntries<waves, V>::dot...>,
+        .nrm2 = by_wave<VectorEntries<waves, V>::nrm2...>,
+        .mdot = by_wave<VectorEntries<waves, V>::mdot...>,
+        .maxpy = by_wave<VectorEntries<waves, V>::maxpy...>,
+        .normalize = by_wave<VectorEntries<waves, V>::normalize...>,
+        .precondition = by_wave<VectorEntries<waves, V>::precondition...>,
+        .dot_columns = by_wave<VectorEntries<waves, V>::dot_columns...>,
+        .precondition_columns = by_wave<VectorEntries<waves, V>::precondition_columns...>};
     fill_passes<V, Passes<V>::template Entry>(table.methods);
+    fill_column_passes<V, PassesOfColumns<V>::template Entry>(table.column_methods);
     return table;
   }
 
@@ -93,6 +111,7 @@ struct Tables {
     MatrixOps<Operand, V> table = {
         .spmv = by_wave<MatrixEntries<waves, Operand, V>::spmv...>,
         .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
+        .spmm = by_wave<MatrixEntries<waves, Operand, V>::spmm...>,
         .run_plan = by_wave<PlanEntries<waves, Operand, V>::plan...>};
     [&]<int... method>(std::integer_sequence<int, method...>) {
       ((table.run[method] = run_entry<Operand, V, method>), ...);

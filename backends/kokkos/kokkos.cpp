@@ -1,8 +1,8 @@
 #include "kokkos/kokkos.hpp"
 
 #include "kokkos/availability.hpp"
+#include "kokkos/columns.hpp"
 #include "kokkos/kernels.hpp"
-#include "kokkos/pass.hpp"
 
 namespace cnc {
 namespace kokkos {
@@ -13,6 +13,15 @@ struct Passes {
   template <class Method, class Pass>
   struct Entry {
     static constexpr PassEntry<V> run = run_pass<Exec, V, Pass>;
+  };
+};
+
+/// The same for several columns.
+template <class Exec, class V>
+struct PassesOfColumns {
+  template <class Method, class Pass>
+  struct Entry {
+    static constexpr ColumnPassEntry<V> run = run_column_pass<Exec, V, Method, Pass>;
   };
 };
 
@@ -29,8 +38,11 @@ constexpr VectorOps<V> vector_table() {
       .maxpy = Reductions<Exec, V>::maxpy,
       .normalize = Elementwise<Exec, V>::normalize,
       .precondition = Precondition<Exec, V>::apply,
+      .dot_columns = Columns<Exec, V>::dot,
+      .precondition_columns = Columns<Exec, V>::precondition,
   };
   fill_passes<V, Passes<Exec, V>::template Entry>(table.methods);
+  fill_column_passes<V, PassesOfColumns<Exec, V>::template Entry>(table.column_methods);
   return table;
 }
 
@@ -39,7 +51,8 @@ template <class Exec, class M, class V>
 constexpr MatrixTable<M, V> matrix_table() {
   return MatrixTable<M, V>::each([]<class Operand>() {
     return MatrixOps<Operand, V>{.spmv = Spmv<Exec, Operand, V>::spmv,
-                                 .spmv_dot = Spmv<Exec, Operand, V>::spmv_dot};
+                                 .spmv_dot = Spmv<Exec, Operand, V>::spmv_dot,
+                                 .spmm = Columns<Exec, V>::template spmm<Operand>};
   });
 }
 

@@ -15,7 +15,7 @@ namespace cnc::kokkos {
 
 /// Entry i of the vectors of `set` into a row.
 template <VectorSet set, int k = 0, class V>
-KOKKOS_INLINE_FUNCTION void load(const MethodVectors<V>& vectors, index_t i, Row<V>& row) {
+KOKKOS_INLINE_FUNCTION void load(const MethodVectors<V>& vectors, offset_t i, Row<V>& row) {
   if constexpr (set >> k != 0) {
     if constexpr (contains(set, k)) row[k] = vectors[k][i];
     load<set, k + 1>(vectors, i, row);
@@ -24,7 +24,7 @@ KOKKOS_INLINE_FUNCTION void load(const MethodVectors<V>& vectors, index_t i, Row
 
 /// And out of it.
 template <VectorSet set, int k = 0, class V>
-KOKKOS_INLINE_FUNCTION void store(const MethodVectors<V>& vectors, index_t i, const Row<V>& row) {
+KOKKOS_INLINE_FUNCTION void store(const MethodVectors<V>& vectors, offset_t i, const Row<V>& row) {
   if constexpr (set >> k != 0) {
     if constexpr (contains(set, k)) vectors[k][i] = row[k];
     store<set, k + 1>(vectors, i, row);

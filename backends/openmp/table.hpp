@@ -2,6 +2,7 @@
 
 #include <openmp/bcsr_spmv.hpp>
 #include <openmp/bsell_spmv.hpp>
+#include <openmp/columns.hpp>
 #include <openmp/dia_spmv.hpp>
 #include <openmp/method_run.hpp>
 
@@ -18,14 +19,18 @@ constexpr VectorOps<V> vector_table() {
                         .mdot = mdot<V>,
                         .maxpy = maxpy<V>,
                         .normalize = normalize<V>,
-                        .precondition = precondition<V>};
+                        .precondition = precondition<V>,
+                        .dot_columns = dot_columns<V>,
+                        .precondition_columns = precondition_columns<V>};
   fill_passes<V, PassesOf<V>::template Entry>(table.methods);
+  fill_column_passes<V, ColumnPassesOf<V>::template Entry>(table.column_methods);
   return table;
 }
 
 template <class Operand, class V>
 constexpr MatrixOps<Operand, V> format_table() {
-  MatrixOps<Operand, V> table = {.spmv = spmv<Operand, V>, .spmv_dot = spmv_dot<Operand, V>};
+  MatrixOps<Operand, V> table = {
+      .spmv = spmv<Operand, V>, .spmv_dot = spmv_dot<Operand, V>, .spmm = spmm<Operand, V>};
   Methods<V>::for_each([&]<class Method>(int m) { table.run[m] = run<Method, Operand, V>; });
   return table;
 }

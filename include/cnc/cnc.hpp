@@ -29,6 +29,7 @@
 #include <cnc/linear_operator.hpp>
 #include <cnc/matrix.hpp>
 #include <cnc/model.hpp>
+#include <cnc/multivector.hpp>
 #include <cnc/options.hpp>
 #include <cnc/preconditioner.hpp>
 #include <cnc/problems.hpp>

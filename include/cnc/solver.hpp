@@ -4,6 +4,7 @@
 #include <cnc/contract/run.hpp>
 #include <cnc/formats.hpp>
 #include <cnc/linear_operator.hpp>
+#include <cnc/multivector.hpp>
 #include <cnc/preconditioner.hpp>
 
 #include <concepts>
@@ -290,11 +291,29 @@ class Solver {
   /// Shapes   b, x: [rows], contiguous views of V that do not overlap.
   /// Errors   InvalidArgument (extents, not contiguous, not prepared, x and b overlap).
   template <class B, class X>
-  requires Kokkos::is_view<B>::value && Kokkos::is_view<X>::value SolveReport solve(const B& b,
-                                                                                    const X& x) {
+  requires(Kokkos::is_view<B>::value&& Kokkos::is_view<X>::value&& B::rank == 1) SolveReport
+      solve(const B& b, const X& x) {
     return solve_contiguous(
         detail::as_vector<const V, Exec>(b, "Solver: b must be contiguous, not a strided view"),
         detail::as_vector<V, Exec>(x, "Solver: x must be contiguous, not a strided view"));
+  }
+
+  /// Solves for several right-hand sides, the columns of b, which share the reading of the matrix: pcg, bicgstab and minres
+  /// iterate up to 16 of them side by side, each until it meets its own tolerance, and a solve of one right-hand side then
+  /// goes on from there, which as a rule finds that it has. With the other methods, with a null space, a callback, an
+  /// operator, a preconditioner that is not local, or a form other than automatic and fused_steps, the columns are
+  /// solved one after the other. The first solve of several allocates what it works in, (vectors of the method + 1)
+  /// times 16 columns at most, and keeps it.
+  ///
+  /// Shapes   b, x: [rows][columns], in any layout, views of V that do not overlap.
+  /// Returns  a report for each column, as solve gives it. Time, bytes, flops and calls that columns share are divided
+  ///          among them: their sums are the whole solve's.
+  /// Errors   those of solve, OutOfMemory.
+  template <class B, class X>
+  requires(Kokkos::is_view<B>::value&& Kokkos::is_view<X>::value&& B::rank ==
+           2) std::vector<SolveReport> solve(const B& b, const X& x) {
+    return solve_columns(detail::as_multivector<const V, Exec>(b),
+                         detail::as_multivector<V, Exec>(x));
   }
 
   const SolveOptions& options() const;  ///< those of the next solve
@@ -307,6 +326,8 @@ class Solver {
  private:
   void use_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
   SolveReport solve_contiguous(const Vector<const V, Space>& b, const Vector<V, Space>& x);
+  std::vector<SolveReport> solve_columns(const MultiVector<const V, Space>& b,
+                                         const MultiVector<V, Space>& x);
 
   struct State;
   std::unique_ptr<State> state_;

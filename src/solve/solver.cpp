@@ -4,6 +4,7 @@
 
 #include "convert/settled.hpp"
 #include "solve/choose_method.hpp"
+#include "solve/columns.hpp"
 #include "solve/drive.hpp"
 #include "solve/prepare.hpp"
 #include "solve/range_solve.hpp"
@@ -22,6 +23,8 @@ struct Solver<V, Exec>::State {
   bool prepared = false;
   detail::System<V, Exec> system;
   detail::Workspace<V, Space> work;
+  detail::ColumnWork<V, Space> column_work;  ///< for several right-hand sides
+  Vector<V, Space> column_b, column_x;       ///< one of their columns, where it is not contiguous
   detail::Ordering<V, Exec> ordering;
   detail::Transposition<V, Exec> transposition;  ///< for methods with products with A^T
   CsrMatrix<V, Space> pattern;  ///< the CSR matrix given to prepare or its copy, for update_values
@@ -275,6 +278,8 @@ struct Solver<V, Exec>::State {
   void clear() {
     prepared = false;
     work = {};
+    column_work = {};
+    column_b = column_x = {};
     null_space = {};
     ordering = {};
     pattern = source = {};
@@ -365,6 +370,106 @@ struct Solver<V, Exec>::State {
     if (named().transposes) refresh_transpose(A);
     choose_again();
     update_preconditioners();
+  }
+
+  void check_solve(std::size_t of_b, std::size_t of_x) const {
+    require(prepared, "Solver: call prepare before solve");
+    system.check_given();
+    const auto n = static_cast<std::size_t>(system.rows);
+    require(of_b == n && of_x == n, [&] {
+      return "Solver: the matrix has " + std::to_string(n) + " rows, b has " +
+             std::to_string(of_b) + " entries, x has " + std::to_string(of_x);
+    });
+    require(options.method == as_prepared.method &&
+                (is_phased(options.method) || options.restart == as_prepared.restart),
+            "Solver: the method or its restart was changed after prepare; call prepare again");
+  }
+
+  /// Of several methods those from the first that there is in the form asked for.
+  std::span<const Method> methods_offered() const {
+    std::span<const Method> methods = choice.methods;
+    while (methods.size() > 1 && !detail::offers(system, methods.front(), options.form))
+      methods = methods.subspan(1);
+    return methods;
+  }
+
+  /// Whether several columns are iterated side by side.
+  bool solves_together(int columns) {
+    const Method method = methods_offered()[0];
+    const bool unsuitable = method_facts(method).symmetric && !options.allow_nonsymmetric &&
+                            diagnosis.is_clearly_nonsymmetric();
+    const bool steps =
+        options.form == SolveForm::automatic || options.form == SolveForm::fused_steps;
+    system.uses_normal = false;
+    return columns > 1 && steps && !options.callback && null_space.empty() && !unsuitable &&
+           (system.given ? given_setup : setup).ok() &&
+           detail::ColumnSolve<V, Exec>::offered(system, method);
+  }
+
+  /// One of several columns.
+  SolveReport solve_column(const MultiVector<const V, Space>& b, const MultiVector<V, Space>& x,
+                           int column, const SolveOptions& with) {
+    const std::size_t n = x.extent(0);
+    const auto of_b = Kokkos::subview(b, Kokkos::ALL, column);
+    const auto of_x = Kokkos::subview(x, Kokkos::ALL, column);
+    if (n < 2 || (b.stride(0) == 1 && x.stride(0) == 1))
+      return solve(Vector<const V, Space>(of_b.data(), n), Vector<V, Space>(of_x.data(), n), with);
+    if (column_x.extent(0) != n) {
+      column_b = uninitialized<V, Space>("cnc::column_b", n);
+      column_x = uninitialized<V, Space>("cnc::column_x", n);
+    }
+    Kokkos::deep_copy(exec(), column_b, of_b);
+    Kokkos::deep_copy(exec(), column_x, of_x);
+    SolveReport report = solve(column_b, column_x, with);
+    Kokkos::deep_copy(exec(), of_x, column_x);
+    exec().fence();
+    return report;
+  }
+
+  SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x,
+                    const SolveOptions& with) {
+    const std::span<const Method> methods = methods_offered();
+    system.uses_normal = false;
+    SolveReport report;
+    report.backend = ctx->backend().name;
+    report.format = format;
+    report.preconditioner = system.preconditioner().name();
+    if (system.narrow_failed) {
+      report.format = "csr";
+      report.choice = "in double: the matrix in float failed before";
+    }
+    if (!choice.reason.empty())
+      report.choice = std::string(method_facts(methods.front()).name) + ": " + choice.reason;
+    const std::function<void()> lay_out_transpose = [this] { lay_out_for_normal_equations(); };
+    const auto drive = [&](const PreconditionerSetup& its_setup, const Vector<const V, Space>& rhs,
+                           const Vector<V, Space>& guess) {
+      const detail::IterateViews<V, Exec> views{ordering, guess, work.r, x, work.scratch};
+      const auto solve_for = [&](const Vector<const V, Space>& b_or_less) {
+        detail::Drive<V, Exec>(system, work, with, methods, its_setup, diagnosis, null_space,
+                               b_or_less, guess, views, lay_out_transpose, report)
+            .solve();
+      };
+      if (null_space.empty())
+        solve_for(rhs);
+      else
+        detail::RangeSolve<V, Exec>{system, work, null_space, with}(rhs, guess, report, solve_for);
+    };
+    PreconditionerSetup found = system.given ? given_setup : setup;
+    if (!ordering.active()) {
+      drive(found, b, x);
+    } else {
+      ordering.gather(exec(), b, work.rhs);
+      ordering.gather(exec(), x, work.guess);
+      if (found.row >= 0) found.row = ordering.original_row(found.row);
+      drive(found, work.rhs, work.guess);
+      ordering.scatter(exec(), work.guess, x);
+      exec().fence();
+    }
+    if (!note.empty()) {
+      report.detail += (report.detail.empty() ? "" : "; ") + note;
+      note.clear();
+    }
+    return report;
   }
 };
 
@@ -551,68 +656,37 @@ template <class V, class Exec>
 SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
                                               const Vector<V, Space>& x) {
   State& s = *state_;
-  require(s.prepared, "Solver: call prepare before solve");
-  s.system.check_given();
+  s.check_solve(b.extent(0), x.extent(0));
   const InstanceScope scope(s.exec());
-  const auto n = static_cast<std::size_t>(s.system.rows);
-  require(b.extent(0) == n && x.extent(0) == n, [&] {
-    return "Solver: the matrix has " + std::to_string(n) + " rows, b has " +
-           std::to_string(b.extent(0)) + " entries, x has " + std::to_string(x.extent(0));
-  });
+  const std::size_t n = x.extent(0);
   require(n == 0 || b.data() + n <= x.data() || x.data() + n <= b.data(),
           "Solver: b and x must not overlap");
-  require(s.options.method == s.as_prepared.method &&
-              (is_phased(s.options.method) || s.options.restart == s.as_prepared.restart),
-          "Solver: the method or its restart was changed after prepare; call prepare again");
+  return s.solve(b, x, s.options);
+}
 
-  // Of several the first that there is in the form asked for.
-  std::span<const Method> methods = s.choice.methods;
-  while (methods.size() > 1 && !detail::offers(s.system, methods.front(), s.options.form))
-    methods = methods.subspan(1);
-
-  s.system.uses_normal = false;
-  SolveReport report;
-  report.backend = s.ctx->backend().name;
-  report.format = s.format;
-  report.preconditioner = s.system.preconditioner().name();
-  if (s.system.narrow_failed) {
-    report.format = "csr";
-    report.choice = "in double: the matrix in float failed before";
-  }
-  if (!s.choice.reason.empty())
-    report.choice = std::string(method_facts(methods.front()).name) + ": " + s.choice.reason;
-  const std::function<void()> lay_out_transpose = [&s] { s.lay_out_for_normal_equations(); };
-  const auto drive = [&](const PreconditionerSetup& setup, const Vector<const V, Space>& rhs,
-                         const Vector<V, Space>& guess) {
-    const detail::IterateViews<V, Exec> views{s.ordering, guess, s.work.r, x, s.work.scratch};
-    const auto solve_for = [&](const Vector<const V, Space>& b_or_less) {
-      detail::Drive<V, Exec>(s.system, s.work, s.options, methods, setup, s.diagnosis, s.null_space,
-                             b_or_less, guess, views, lay_out_transpose, report)
-          .solve();
-    };
-    if (s.null_space.empty())
-      solve_for(rhs);
-    else
-      detail::RangeSolve<V, Exec>{s.system, s.work, s.null_space, s.options}(rhs, guess, report,
-                                                                             solve_for);
+template <class V, class Exec>
+std::vector<SolveReport> Solver<V, Exec>::solve_columns(const MultiVector<const V, Space>& b,
+                                                        const MultiVector<V, Space>& x) {
+  State& s = *state_;
+  s.check_solve(b.extent(0), x.extent(0));
+  const InstanceScope scope(s.exec());
+  require(b.extent(1) == x.extent(1), [&] {
+    return "Solver: b has " + std::to_string(b.extent(1)) + " columns, x has " +
+           std::to_string(x.extent(1));
+  });
+  require(x.span() == 0 || b.data() + b.span() <= x.data() || x.data() + x.span() <= b.data(),
+          "Solver: b and x must not overlap");
+  const auto solve_one = [&](int column, const SolveOptions& options) {
+    return s.solve_column(b, x, column, options);
   };
-  PreconditionerSetup setup = s.system.given ? s.given_setup : s.setup;
-  if (!s.ordering.active()) {
-    drive(setup, b, x);
-  } else {
-    const Exec& exec = s.exec();
-    s.ordering.gather(exec, b, s.work.rhs);
-    s.ordering.gather(exec, x, s.work.guess);
-    if (setup.row >= 0) setup.row = s.ordering.original_row(setup.row);
-    drive(setup, s.work.rhs, s.work.guess);
-    s.ordering.scatter(exec, s.work.guess, x);
-    exec.fence();
-  }
-  if (!s.note.empty()) {
-    report.detail += (report.detail.empty() ? "" : "; ") + s.note;
-    s.note.clear();
-  }
-  return report;
+  if (s.solves_together(static_cast<int>(x.extent(1))))
+    return detail::Batches<V, Exec>(s.system, s.column_work, s.options, s.methods_offered()[0],
+                                    s.ordering.permutation, b, x)
+        .solve(solve_one);
+  std::vector<SolveReport> reports;
+  for (int c = 0; c < static_cast<int>(x.extent(1)); ++c)
+    reports.push_back(solve_one(c, s.options));
+  return reports;
 }
 
 template <class V, class Exec>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cnc/contract/columns.hpp>
 #include <cnc/contract/operands.hpp>
 #include <cnc/contract/preconditioner_operand.hpp>
 #include <cnc/contract/queue.hpp>
@@ -36,22 +37,6 @@ struct MethodPasses {
   PassEntry<V> finish = nullptr;            ///< null: nothing to do
 };
 
-/// The table of passes whose entries are Entry<Method, Pass>::run.
-template <class V, template <class Method, class Pass> class Entry>
-constexpr void fill_passes(MethodPasses<V> (&table)[method_count]) {
-  methods::Methods<V>::for_each([&]<class Method>(int m) {
-    const auto fill = [&](PassEntry<V>* entries) {
-      return [entries]<class Phase>(int k) {
-        if constexpr (!methods::is_product<Phase>) entries[k] = Entry<Method, Phase>::run;
-      };
-    };
-    Method::Start::for_each(fill(table[m].start));
-    Method::Iteration::for_each(fill(table[m].iteration));
-    if constexpr (!std::is_void_v<typename Method::Finish>)
-      table[m].finish = Entry<Method, typename Method::Finish>::run;
-  });
-}
-
 /// Dots that a product leaves behind, each in double in the backend's memory space.
 template <class V>
 struct ProductDots {
@@ -71,6 +56,60 @@ constexpr ProductDots<V> dots_of(const MethodVectors<V>& v, MethodScalars* scala
   if constexpr (Product::dots > 1) dots.self_result = scalars->value + Product::scalar[1];
   return dots;
 }
+
+/// A pass over `columns` interleaved columns of n rows, each with its scalars. The preconditioner is none or jacobi; any
+/// other is applied by the caller between the parts of the pass.
+template <class V>
+using ColumnPassEntry = void (*)(const Queue&, index_t n, int columns,
+                                 const PreconditionerOperand<V>& M, const MethodVectors<V>&,
+                                 ColumnScalars*, PassPart);
+
+/// The same for several columns; empty for methods that are not among ColumnMethods.
+template <class V>
+struct ColumnPasses {
+  ColumnPassEntry<V> start[max_phases] = {};
+  ColumnPassEntry<V> iteration[max_phases] = {};
+  ColumnPassEntry<V> finish = nullptr;
+};
+
+/// Fills the entries of one method with Entry<Method, Pass>::run.
+template <class Method, template <class, class> class Entry, class Passes>
+constexpr void fill_passes_of(Passes& passes) {
+  const auto fill = [](auto* entries) {
+    return [entries]<class Phase>(int k) {
+      if constexpr (!methods::is_product<Phase>) entries[k] = Entry<Method, Phase>::run;
+    };
+  };
+  Method::Start::for_each(fill(passes.start));
+  Method::Iteration::for_each(fill(passes.iteration));
+  if constexpr (!std::is_void_v<typename Method::Finish>)
+    passes.finish = Entry<Method, typename Method::Finish>::run;
+}
+
+/// The table of passes whose entries are Entry<Method, Pass>::run.
+template <class V, template <class Method, class Pass> class Entry>
+constexpr void fill_passes(MethodPasses<V> (&table)[method_count]) {
+  methods::Methods<V>::for_each(
+      [&]<class Method>(int m) { fill_passes_of<Method, Entry>(table[m]); });
+}
+
+/// The same for several columns.
+template <class V, template <class Method, class Pass> class Entry>
+constexpr void fill_column_passes(ColumnPasses<V> (&table)[method_count]) {
+  methods::Methods<V>::for_each([&]<class Method>(int m) {
+    if constexpr (methods::is_in<Method, methods::ColumnMethods<V>>)
+      fill_passes_of<Method, Entry>(table[m]);
+  });
+}
+
+/// Dots that a product with several columns leaves behind: in scalars of each column.
+template <class V>
+struct ColumnDots {
+  const V* with = nullptr;           ///< null: no dot at all; may be y
+  ColumnScalars* scalars = nullptr;  ///< where they go
+  int with_scalar = -1;              ///< with . y, by the method's enumeration
+  int self_scalar = -1;              ///< y . y; -1: not wanted
+};
 
 /// Vectors that mdot and maxpy take together at most.
 inline constexpr int max_vectors_together = 8;
@@ -105,6 +144,15 @@ struct VectorOps {
 
   /// The passes of each method of Methods<V>; all empty where the backend has none.
   MethodPasses<V> methods[method_count] = {};
+
+  /// @{
+  /// Of `columns` interleaved columns (columns.hpp): result[c] := x_c . y_c; z := M^-1 r; the passes of methods.
+  void (*dot_columns)(const Queue&, index_t n, int columns, const V* x, const V* y,
+                      double* result) = nullptr;
+  void (*precondition_columns)(const Queue&, index_t n, int columns,
+                               const PreconditionerOperand<V>& M, const V* r, V* z) = nullptr;
+  ColumnPasses<V> column_methods[method_count] = {};
+  /// @}
 };
 
 /// Operations with one matrix format (its operand type) and vectors of V.
@@ -115,6 +163,10 @@ struct MatrixOps {
   /// y := A x and dots with y; A is square
   void (*spmv_dot)(const Queue&, const Operand& A, const V* x, V* y,
                    const ProductDots<V>&) = nullptr;
+  /// Y := alpha A X + beta Y for `columns` interleaved columns, with dots of the new Y; beta == 0 overwrites it. With dots, A
+  /// is square.
+  void (*spmm)(const Queue&, int columns, V alpha, const Operand& A, const V* x, V beta, V* y,
+               const ColumnDots<V>&) = nullptr;
   /// Many iterations of each method of Methods<V> in one call: its phases in their order until the run's target or
   /// limit is met or a breakdown is set, which an r . r that is no number leads to. Same values as the separate
   /// phases within rounding. Returns when the iterations are done and the method's Finish too; x, r and the scalars are then those of the last

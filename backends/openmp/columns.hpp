@@ -1,0 +1,215 @@
+#pragma once
+
+#include <openmp/matrix_ops.hpp>
+#include <openmp/pass.hpp>
+
+// Several interleaved columns (cnc/contract/columns.hpp). A product has the columns side by side in registers; a pass
+// takes one column after the other of a group of rows, which stay in cache meanwhile.
+
+namespace cnc::openmp::CNC_ISA {
+
+/// Groups of rows that share a partial sum are larger, so that those of all columns have room.
+constexpr int groups_together(int columns) { return (columns + 1) / 2; }
+
+/// Calls f(std::integral_constant<int, columns>).
+template <class F>
+CNC_INLINE void with_columns(int columns, const F& f) {
+  switch (columns) {
+    case 1: return f(std::integral_constant<int, 1>());
+    case 2: return f(std::integral_constant<int, 2>());
+    case 4: return f(std::integral_constant<int, 4>());
+    case 8: return f(std::integral_constant<int, 8>());
+    default: return f(std::integral_constant<int, max_columns>());
+  }
+}
+
+/// One row of A X: K columns in registers.
+template <class V, int K>
+struct RowOfColumns {
+  static constexpr int W = K < lanes<V> ? K : lanes<V>;
+  static constexpr int chunks = K / W;
+  Vec<V, W> sums[chunks] = {};
+
+  CNC_INLINE void add(V value, const V* x) {
+    for (int j = 0; j < chunks; ++j) sums[j] += value * load<V, W>(x + j * W);
+  }
+  CNC_INLINE void store_to(V alpha, V beta, V* y) const {
+    for (int j = 0; j < chunks; ++j) {
+      Vec<V, W> result = alpha * sums[j];
+      if (beta != V(0)) result += beta * load<V, W>(y + j * W);
+      store<V, W>(y + j * W, result);
+    }
+  }
+};
+
+/// Rows [begin, end) in the order of storage, with sums of the dots that are wanted.
+template <int K, class Rows, class V>
+CNC_INLINE void multiply_columns(const Rows& rows, V alpha, const V* x, V beta, V* y,
+                                 offset_t begin, offset_t end, const V* with, double* with_sums,
+                                 double* self_sums) {
+  const auto cols = static_cast<std::uint32_t>(rows.A.cols);
+  for (offset_t t = begin; t < end; ++t) {
+    const auto row = rows.at(t);
+    if (row.row < 0) continue;
+    RowOfColumns<V, K> product;
+    for (auto k = row.begin; k < row.end; k += row.step) {
+      const index_t column = row.column(k);
+      for (int w = 0; w < rows.width(); ++w)
+        if (static_cast<std::uint32_t>(column + w) < cols)
+          product.add(static_cast<V>(row.value(k, w)), x + static_cast<offset_t>(column + w) * K);
+    }
+    V* const to = y + static_cast<offset_t>(row.row) * K;
+    product.store_to(alpha, beta, to);
+    if (with == nullptr) continue;
+    const V* const other = with + static_cast<offset_t>(row.row) * K;
+    for (int c = 0; c < K; ++c) with_sums[c] += double(other[c]) * double(to[c]);
+    for (int c = 0; c < K; ++c) self_sums[c] += double(to[c]) * double(to[c]);
+  }
+}
+
+template <class Operand, class V>
+void spmm(const Queue& queue, int columns, V alpha, const Operand& A, const V* x, V beta, V* y,
+          const ColumnDots<V>& dots) {
+  using Kernel = FormatKernel<Operand, V>;
+  const index_t units = Kernel::units(A);
+  const index_t group = Kernel::units_per_group(A) * groups_together(columns);
+  const index_t groups = ceil_div(units, group);
+  const int threads = useful_threads(queue, Kernel::work_before(A, units) * columns);
+  double* const partials = queue.partials;
+  run_team(threads, Shares::equal, [&](const Team& team) {
+    const auto unit_at = [=](index_t g) {
+      const offset_t unit = static_cast<offset_t>(g) * group;
+      return unit < units ? static_cast<index_t>(unit) : units;
+    };
+    const Range share = balanced_share(groups, team.part(), team.parts(), [&](index_t g) {
+      return Kernel::work_before(A, unit_at(g));
+    });
+    with_columns(columns, [&](auto constant) {
+      constexpr int K = decltype(constant)::value;
+      const auto multiply = [&](const auto& rows) {
+        for (index_t g = share.begin; g < share.end; ++g) {
+          double sums[2][K] = {};
+          // A last block row may stick out of the matrix.
+          const offset_t end = unit_at(g + 1) * rows.per_unit();
+          multiply_columns<K>(rows, alpha, x, beta, y, unit_at(g) * rows.per_unit(),
+                              end < rows.count() ? end : rows.count(), dots.with, sums[0], sums[1]);
+          if (dots.with == nullptr) continue;
+          for (int c = 0; c < 2 * K; ++c)
+            partials[static_cast<offset_t>(c) * groups + g] = sums[c / K][c % K];
+        }
+      };
+      if constexpr (requires { A.block_size; })
+        if (A.block_size != 1) return multiply(StoredRows<Operand, 0>{A});
+      multiply(StoredRows<Operand, 1>{A});
+    });
+  });
+  if (dots.with == nullptr) return;
+  for (int c = 0; c < columns; ++c) {
+    MethodScalars& scalars = dots.scalars->of[c];
+    const auto total = [&](int which) {
+      return sum_partials(partials + static_cast<offset_t>(which * columns + c) * groups, groups);
+    };
+    scalars[dots.with_scalar] = total(0);
+    if (dots.self_scalar >= 0) scalars[dots.self_scalar] = total(1);
+  }
+}
+
+/// Calls body(group, begin, end) for groups of rows on threads that these many columns keep busy; how many groups.
+template <class Body>
+CNC_INLINE index_t for_row_groups(const Queue& queue, index_t n, int columns, const Body& body) {
+  const index_t unit = reduction_block * groups_together(columns);
+  const index_t groups = ceil_div(n, unit);
+  const int threads = useful_threads(queue, double(n) * columns);
+  run_team(threads, Shares::equal, [&](const Team& team) {
+    const Range share = equal_share(groups, team.part(), team.parts());
+    for (index_t g = share.begin; g < share.end; ++g)
+      body(g, g * unit, n - g * unit < unit ? n : (g + 1) * unit);
+  });
+  return groups;
+}
+
+template <class V>
+void dot_columns(const Queue& queue, index_t n, int columns, const V* x, const V* y,
+                 double* result) {
+  double* const partials = queue.partials;
+  const index_t groups =
+      for_row_groups(queue, n, columns, [=](index_t g, index_t begin, index_t end) {
+        double sums[max_columns] = {};
+        for (index_t i = begin; i < end; ++i)
+          for (int c = 0; c < columns; ++c) {
+            const offset_t place = static_cast<offset_t>(i) * columns + c;
+            sums[c] += double(x[place]) * double(y[place]);
+          }
+        for (int c = 0; c < columns; ++c)
+          partials[static_cast<offset_t>(g) * columns + c] = sums[c];
+      });
+  for (int c = 0; c < columns; ++c) {
+    result[c] = 0;
+    for (index_t g = 0; g < groups; ++g)
+      result[c] += partials[static_cast<offset_t>(g) * columns + c];
+  }
+}
+
+template <class V>
+void precondition_columns(const Queue& queue, index_t n, int columns,
+                          const PreconditionerOperand<V>& M, const V* r, V* z) {
+  const int b = M.kind == PreconditionerKind::block_jacobi ? M.block_size : 1;
+  for_row_groups(queue, n, columns, [=](index_t, index_t begin, index_t end) {
+    for (index_t i = begin; i < end; ++i) {
+      const index_t first = i / b * b;
+      const int size = n - first < b ? n - first : b;
+      for (int c = 0; c < columns; ++c) {
+        const auto place = [=](index_t row) { return static_cast<offset_t>(row) * columns + c; };
+        V value = 0;
+        if (M.kind == PreconditionerKind::none)
+          value = r[place(i)];
+        else
+          for (int k = 0; k < size; ++k)
+            value += M.inverse[static_cast<offset_t>(i) * b + k] * r[place(first + k)];
+        z[place(i)] = value;
+      }
+    }
+  });
+}
+
+/// The entries of the operation table.
+template <class V>
+struct ColumnPassesOf {
+  template <class Method, class Pass>
+  struct Entry {
+    static void run(const Queue& queue, index_t n, int columns, const PreconditionerOperand<V>& M,
+                    const MethodVectors<V>& v, ColumnScalars* scalars, PassPart part) {
+      MethodScalars begun[max_columns];
+      bool moves[max_columns];
+      for (int c = 0; c < columns; ++c) {
+        moves[c] = begin_column<Method, Pass>(*scalars, c, begun[c]);
+        if (!moves[c]) give_up_column(*scalars, c, begun[c]);
+      }
+      double* const partials = queue.partials;
+      constexpr int count = Pass::sums.count;
+      const auto slot = [=](index_t group, int c) {
+        return partials + (static_cast<offset_t>(group) * columns + c) * count;
+      };
+      const index_t groups =
+          for_row_groups(queue, n, columns, [&](index_t g, index_t begin, index_t end) {
+            for (int c = 0; c < columns; ++c) {
+              if (!moves[c]) continue;
+              double sums[3] = {};
+              pass_range<Pass, true>(Pass(begun[c]), M, v, part, OneColumn{columns, c}, begin, end,
+                                     sums);
+              for (int k = 0; k < count; ++k) slot(g, c)[k] = sums[k];
+            }
+          });
+      if (!stores_scalars<Pass> || part == PassPart::before) return;
+      for (int c = 0; c < columns; ++c) {
+        if (!moves[c]) continue;
+        double sums[3] = {};
+        for (index_t g = 0; g < groups; ++g)
+          for (int k = 0; k < count; ++k) sums[k] += slot(g, c)[k];
+        end_column<Method, Pass>(*scalars, c, begun[c], sums);
+      }
+    }
+  };
+};
+
+}  // namespace cnc::openmp::CNC_ISA
