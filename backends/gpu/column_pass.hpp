@@ -11,7 +11,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 inline constexpr int column_rows_together = 4;
 
 template <int wave, class V, class Method, class Pass>
-CNC_GPU_KERNEL(max_column_threads)
+CNC_GPU_DENSE_KERNEL(max_column_threads, resident_column_threads)
 column_pass_kernel(index_t n, int shift, PreconditionerOperand<V> M, MethodVectors<V> v,
                    ColumnScalars* scalars, PassPart part, GridScratch scratch) {
   constexpr bool has_sums = Pass::sums.count > 0;
@@ -96,8 +96,8 @@ void PassEntries<wave, V>::launch_columns(const Queue& queue, PassName name, ind
   ColumnMethods<V>::for_each([&]<class Method>(int) {
     if (method_index<V, Method>() != name.method) return;
     for_pass<Method>(name, [&]<class Pass>() {
-      const Grid grid = column_grid(queue, ceil_div(n, column_rows_together), columns,
-                                    std::max(1, static_cast<int>(Pass::sums.count)));
+      const offset_t groups = ceil_div(n, column_rows_together);
+      const Grid grid = column_grid(queue, groups * columns, Pass::sums.count * columns);
       gpu::launch("column_pass", queue, grid, column_pass_kernel<wave, V, Method, Pass>, n,
                   shift_of(columns), M, v, scalars, part, grid_scratch(queue));
     });
@@ -119,8 +119,8 @@ dot_columns_kernel(index_t n, int shift, const V* x, const V* y, GridScratch scr
 template <int wave, class V>
 void VectorEntries<wave, V>::dot_columns(const Queue& queue, index_t n, int columns, const V* x,
                                          const V* y, double* result) {
-  launch("dot_columns", queue, column_grid(queue, n, columns, 1), dot_columns_kernel<wave, V>, n,
-         shift_of(columns), x, y, grid_scratch(queue), result);
+  launch("dot_columns", queue, column_grid(queue, offset_t(n) * columns, columns),
+         dot_columns_kernel<wave, V>, n, shift_of(columns), x, y, grid_scratch(queue), result);
 }
 
 template <class V>
@@ -137,7 +137,7 @@ template <int wave, class V>
 void VectorEntries<wave, V>::precondition_columns(const Queue& queue, index_t n, int columns,
                                                   const PreconditionerOperand<V>& M, const V* r,
                                                   V* z) {
-  launch("precondition_columns", queue, column_grid(queue, n, columns, 0),
+  launch("precondition_columns", queue, column_grid(queue, offset_t(n) * columns, 0),
          precondition_columns_kernel<V>, n, shift_of(columns), M, r, z);
 }
 

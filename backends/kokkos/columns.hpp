@@ -211,7 +211,7 @@ struct PreconditionColumns {
 /// y := alpha A x + beta y, a row in a column.
 template <class Operand, class V>
 struct MultiplyColumns {
-  StoredRows<Operand, 0> rows;
+  detail::StoredRows<Operand, 0> rows;
   int columns;
   V alpha;
   const V* x;
@@ -257,7 +257,7 @@ struct Columns {
   template <class Operand>
   static void spmm(const Queue& queue, int columns, V alpha, const Operand& A, const V* x, V beta,
                    V* y, const ColumnDots<V>& dots) {
-    const StoredRows<Operand, 0> rows{A};
+    const detail::StoredRows<Operand, 0> rows{A};
     for_each_place<Exec>("cnc::spmm", queue, rows.count() * columns,
                          MultiplyColumns<Operand, V>{rows, columns, alpha, x, beta, y});
     if (dots.with == nullptr) return;

@@ -1,15 +1,19 @@
 #pragma once
 
+#include <openmp/dia_spmv.hpp>
 #include <openmp/matrix_ops.hpp>
 #include <openmp/pass.hpp>
 
 // Several interleaved columns (cnc/contract/columns.hpp). A product has the columns side by side in registers; a pass
-// takes one column after the other of a group of rows, which stay in cache meanwhile.
+// takes a tile of rows apart, runs over one column after the other as over any vector, and puts it together again.
 
 namespace cnc::openmp::CNC_ISA {
 
 /// Groups of rows that share a partial sum are larger, so that those of all columns have room.
 constexpr int groups_together(int columns) { return (columns + 1) / 2; }
+
+/// Rows of all columns that are in the nearest cache at one time.
+inline constexpr index_t column_tile = 64;
 
 /// Calls f(std::integral_constant<int, columns>).
 template <class F>
@@ -42,6 +46,12 @@ struct RowOfColumns {
   }
 };
 
+template <int K, class V>
+CNC_INLINE void add_dots(const V* with, const V* y, double* with_sums, double* self_sums) {
+  for (int c = 0; c < K; ++c) with_sums[c] += double(with[c]) * double(y[c]);
+  for (int c = 0; c < K; ++c) self_sums[c] += double(y[c]) * double(y[c]);
+}
+
 /// Rows [begin, end) in the order of storage, with sums of the dots that are wanted.
 template <int K, class Rows, class V>
 CNC_INLINE void multiply_columns(const Rows& rows, V alpha, const V* x, V beta, V* y,
@@ -60,10 +70,39 @@ CNC_INLINE void multiply_columns(const Rows& rows, V alpha, const V* x, V beta, 
     }
     V* const to = y + static_cast<offset_t>(row.row) * K;
     product.store_to(alpha, beta, to);
-    if (with == nullptr) continue;
-    const V* const other = with + static_cast<offset_t>(row.row) * K;
-    for (int c = 0; c < K; ++c) with_sums[c] += double(other[c]) * double(to[c]);
-    for (int c = 0; c < K; ++c) self_sums[c] += double(to[c]) * double(to[c]);
+    if (with != nullptr)
+      add_dots<K>(with + static_cast<offset_t>(row.row) * K, to, with_sums, self_sums);
+  }
+}
+
+/// The same by diagonals: their values and what they meet of x are read in one run each.
+template <int K, class T, class V>
+CNC_INLINE void multiply_columns(const detail::StoredRows<DiaOperand<T>, 1>& stored, V alpha,
+                                 const V* x, V beta, V* y, offset_t begin, offset_t end,
+                                 const V* with, double* with_sums, double* self_sums) {
+  constexpr index_t tile = column_tile;
+  const DiaOperand<T>& A = stored.A;
+  for (auto i = static_cast<index_t>(begin); i < end; i += tile) {
+    const index_t stop = end - i < tile ? static_cast<index_t>(end) : i + tile;
+    RowOfColumns<V, K> sums[tile] = {};
+    const auto add = [&](const T* values, index_t shift, Range part)
+        __attribute__((always_inline)) {
+      for (index_t row = part.begin; row < part.end; ++row)
+        sums[row - i].add(static_cast<V>(values[row]),
+                          x + (static_cast<offset_t>(row) + shift) * K);
+    };
+    for (index_t d = 0; d < A.diagonals; ++d) {
+      const index_t offset = A.offsets[d];
+      const T* const diagonal = A.values + static_cast<offset_t>(d) * A.rows;
+      add(diagonal, offset, inside(A, offset, i, stop));
+      if (A.symmetric && offset > 0)
+        add(diagonal - offset, -offset, {i > offset ? i : (offset < stop ? offset : stop), stop});
+    }
+    for (index_t row = i; row < stop; ++row) {
+      const offset_t place = static_cast<offset_t>(row) * K;
+      sums[row - i].store_to(alpha, beta, y + place);
+      if (with != nullptr) add_dots<K>(with + place, y + place, with_sums, self_sums);
+    }
   }
 }
 
@@ -99,8 +138,8 @@ void spmm(const Queue& queue, int columns, V alpha, const Operand& A, const V* x
         }
       };
       if constexpr (requires { A.block_size; })
-        if (A.block_size != 1) return multiply(StoredRows<Operand, 0>{A});
-      multiply(StoredRows<Operand, 1>{A});
+        if (A.block_size != 1) return multiply(detail::StoredRows<Operand, 0>{A});
+      multiply(detail::StoredRows<Operand, 1>{A});
     });
   });
   if (dots.with == nullptr) return;
@@ -114,10 +153,12 @@ void spmm(const Queue& queue, int columns, V alpha, const Operand& A, const V* x
   }
 }
 
-/// Calls body(group, begin, end) for groups of rows on threads that these many columns keep busy; how many groups.
+/// Calls body(group, begin, end) for groups of rows, whole tiles of them, on threads that these many columns keep busy; how
+/// many groups.
 template <class Body>
-CNC_INLINE index_t for_row_groups(const Queue& queue, index_t n, int columns, const Body& body) {
-  const index_t unit = reduction_block * groups_together(columns);
+CNC_INLINE index_t for_row_groups(const Queue& queue, index_t n, int columns, index_t tile,
+                                  const Body& body) {
+  const index_t unit = ceil_div(reduction_block * groups_together(columns), tile) * tile;
   const index_t groups = ceil_div(n, unit);
   const int threads = useful_threads(queue, double(n) * columns);
   run_team(threads, Shares::equal, [&](const Team& team) {
@@ -133,7 +174,7 @@ void dot_columns(const Queue& queue, index_t n, int columns, const V* x, const V
                  double* result) {
   double* const partials = queue.partials;
   const index_t groups =
-      for_row_groups(queue, n, columns, [=](index_t g, index_t begin, index_t end) {
+      for_row_groups(queue, n, columns, 1, [=](index_t g, index_t begin, index_t end) {
         double sums[max_columns] = {};
         for (index_t i = begin; i < end; ++i)
           for (int c = 0; c < columns; ++c) {
@@ -154,7 +195,7 @@ template <class V>
 void precondition_columns(const Queue& queue, index_t n, int columns,
                           const PreconditionerOperand<V>& M, const V* r, V* z) {
   const int b = M.kind == PreconditionerKind::block_jacobi ? M.block_size : 1;
-  for_row_groups(queue, n, columns, [=](index_t, index_t begin, index_t end) {
+  for_row_groups(queue, n, columns, 1, [=](index_t, index_t begin, index_t end) {
     for (index_t i = begin; i < end; ++i) {
       const index_t first = i / b * b;
       const int size = n - first < b ? n - first : b;
@@ -172,6 +213,106 @@ void precondition_columns(const Queue& queue, index_t n, int columns,
   });
 }
 
+/// Between K interleaved columns and each of them by itself, of a tile.
+template <int K, class V>
+CNC_INLINE void take_apart(const V* __restrict from, V* __restrict to, index_t rows) {
+#pragma omp simd
+  for (index_t r = 0; r < rows; ++r)
+    for (int c = 0; c < K; ++c) to[c * column_tile + r] = from[r * K + c];
+}
+template <int K, class V>
+CNC_INLINE void put_together(const V* __restrict from, V* __restrict to, index_t rows) {
+#pragma omp simd
+  for (index_t r = 0; r < rows; ++r)
+    for (int c = 0; c < K; ++c) to[r * K + c] = from[c * column_tile + r];
+}
+
+/// The rows of a tile, column by column and vector by vector.
+template <int K, class V>
+struct ColumnTile {
+  V at[max_method_vectors][K * column_tile];
+
+  MethodVectors<V> column(int c) {
+    MethodVectors<V> all;
+    for (int k = 0; k < max_method_vectors; ++k) all.at[k] = at[k] + c * column_tile;
+    return all;
+  }
+  CNC_INLINE void load(VectorSet set, const MethodVectors<V>& v, index_t begin, index_t rows) {
+    for (int k = 0; k < max_method_vectors; ++k)
+      if (contains(set, k)) take_apart<K>(v[k] + static_cast<offset_t>(begin) * K, at[k], rows);
+  }
+  CNC_INLINE void store(VectorSet set, const MethodVectors<V>& v, index_t begin, index_t rows) {
+    for (int k = 0; k < max_method_vectors; ++k)
+      if (contains(set, k)) put_together<K>(at[k], v[k] + static_cast<offset_t>(begin) * K, rows);
+  }
+};
+
+/// The preconditioner of rows [begin, ...), counted from there.
+template <class V>
+CNC_INLINE PreconditionerOperand<V> from_row(PreconditionerOperand<V> M, index_t begin) {
+  const offset_t values = static_cast<offset_t>(begin) * M.block_size;
+  if (M.inverse != nullptr) M.inverse += values;
+  if (M.transposed_inverse != nullptr) M.transposed_inverse += values;
+  return M;
+}
+
+/// A pass over K columns: each is taken out of the tile, and passes over it like any vector.
+template <class Method, class Pass, int K, class V>
+void pass_over_columns(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
+                       const MethodVectors<V>& v, ColumnScalars* scalars, PassPart part) {
+  MethodScalars begun[K];
+  bool moves[K];
+  for (int c = 0; c < K; ++c) {
+    moves[c] = begin_column<Method, Pass>(*scalars, c, begun[c]);
+    if (!moves[c]) give_up_column(*scalars, c, begun[c]);
+  }
+  // What passes alone read is worked out again where that is a multiplication.
+  const bool again = Pass::again.active() && M.kind != PreconditionerKind::block_jacobi;
+  const bool keeps = Pass::M.passes_only && M.kind != PreconditionerKind::block_jacobi;
+  VectorSet loads = Pass::reads | Pass::writes, stores = Pass::writes;
+  if (again) loads = (loads & ~set_of(Pass::again.to)) | set_of(Pass::again.from);
+  if (part == PassPart::after) loads = Pass::summed, stores = 0;
+  if (part == PassPart::whole && Pass::M.active() && !keeps) {
+    stores |= set_of(Pass::M.to);
+    loads |= set_of(Pass::M.to);  // of columns that are not moved
+  }
+  constexpr int count = Pass::sums.count;
+  double* const partials = queue.partials;
+  const auto slot = [=](index_t group, int c) {
+    return partials + (static_cast<offset_t>(group) * K + c) * count;
+  };
+  const index_t tile_rows = M.kind == PreconditionerKind::block_jacobi
+                                ? column_tile / M.block_size * M.block_size
+                                : column_tile;
+  const index_t groups =
+      for_row_groups(queue, n, K, tile_rows, [&](index_t g, index_t begin, index_t end) {
+        ColumnTile<K, V> tile;
+        double sums[K][3] = {};
+        for (index_t i = begin; i < end; i += tile_rows) {
+          const index_t rows = end - i < tile_rows ? end - i : tile_rows;
+          tile.load(loads, v, i, rows);
+          for (int c = 0; c < K; ++c) {
+            if (!moves[c]) continue;
+            double of_tile[3] = {};
+            pass_range<Pass, true>(Pass(begun[c]), from_row(M, i), tile.column(c), part, 0, rows,
+                                   of_tile);
+            for (int k = 0; k < count; ++k) sums[c][k] += of_tile[k];
+          }
+          tile.store(stores, v, i, rows);
+        }
+        for (int c = 0; c < K; ++c)
+          for (int k = 0; k < count; ++k) slot(g, c)[k] = sums[c][k];
+      });
+  if (!stores_scalars<Pass> || part == PassPart::before) return;
+  for (int c = 0; c < K; ++c) {
+    if (!moves[c]) continue;
+    double sums[3] = {};
+    for (index_t g = 0; g < groups; ++g)
+      for (int k = 0; k < count; ++k) sums[k] += slot(g, c)[k];
+    end_column<Method, Pass>(*scalars, c, begun[c], sums);
+  }
+}
+
 /// The entries of the operation table.
 template <class V>
 struct ColumnPassesOf {
@@ -179,35 +320,9 @@ struct ColumnPassesOf {
   struct Entry {
     static void run(const Queue& queue, index_t n, int columns, const PreconditionerOperand<V>& M,
                     const MethodVectors<V>& v, ColumnScalars* scalars, PassPart part) {
-      MethodScalars begun[max_columns];
-      bool moves[max_columns];
-      for (int c = 0; c < columns; ++c) {
-        moves[c] = begin_column<Method, Pass>(*scalars, c, begun[c]);
-        if (!moves[c]) give_up_column(*scalars, c, begun[c]);
-      }
-      double* const partials = queue.partials;
-      constexpr int count = Pass::sums.count;
-      const auto slot = [=](index_t group, int c) {
-        return partials + (static_cast<offset_t>(group) * columns + c) * count;
-      };
-      const index_t groups =
-          for_row_groups(queue, n, columns, [&](index_t g, index_t begin, index_t end) {
-            for (int c = 0; c < columns; ++c) {
-              if (!moves[c]) continue;
-              double sums[3] = {};
-              pass_range<Pass, true>(Pass(begun[c]), M, v, part, OneColumn{columns, c}, begin, end,
-                                     sums);
-              for (int k = 0; k < count; ++k) slot(g, c)[k] = sums[k];
-            }
-          });
-      if (!stores_scalars<Pass> || part == PassPart::before) return;
-      for (int c = 0; c < columns; ++c) {
-        if (!moves[c]) continue;
-        double sums[3] = {};
-        for (index_t g = 0; g < groups; ++g)
-          for (int k = 0; k < count; ++k) sums[k] += slot(g, c)[k];
-        end_column<Method, Pass>(*scalars, c, begun[c], sums);
-      }
+      with_columns(columns, [&](auto constant) {
+        pass_over_columns<Method, Pass, decltype(constant)::value>(queue, n, M, v, scalars, part);
+      });
     }
   };
 };

@@ -6,25 +6,13 @@
 
 namespace cnc::openmp::CNC_ISA {
 
-/// Where row i is: entry i of a vector.
-struct OneVector {
-  CNC_INLINE index_t operator()(index_t i) const { return i; }
-};
-/// Or its entry in one of several interleaved columns.
-struct OneColumn {
-  int columns, column;
-  CNC_INLINE offset_t operator()(index_t i) const {
-    return static_cast<offset_t>(i) * columns + column;
-  }
-};
-
-template <VectorSet set, class V, int k = 0, class Place>
-CNC_INLINE void load_row(Row<V>& row, const MethodVectors<V>& v, Place i) {
+template <VectorSet set, class V, int k = 0>
+CNC_INLINE void load_row(Row<V>& row, const MethodVectors<V>& v, index_t i) {
   if constexpr (contains(set, k)) row[k] = v[k][i];
   if constexpr (k + 1 < max_method_vectors) load_row<set, V, k + 1>(row, v, i);
 }
-template <VectorSet set, class V, int k = 0, class Place>
-CNC_INLINE void store_row(const Row<V>& row, const MethodVectors<V>& v, Place i) {
+template <VectorSet set, class V, int k = 0>
+CNC_INLINE void store_row(const Row<V>& row, const MethodVectors<V>& v, index_t i) {
   if constexpr (contains(set, k)) v[k][i] = row[k];
   if constexpr (k + 1 < max_method_vectors) store_row<set, V, k + 1>(row, v, i);
 }
@@ -38,9 +26,9 @@ enum class InRow {
 
 /// Rows [begin, end): statements, M^-1 as far as it is of one row, sums. With `again` a preconditioned vector that
 /// passes alone read is worked out again where it is, instead of being stored and read.
-template <InRow in_row, bool again, bool with_sums, class Pass, class V, class Places>
+template <InRow in_row, bool again, bool with_sums, class Pass, class V>
 CNC_INLINE void row_loop(const Pass pass, const V* __restrict inverse, const MethodVectors<V> v,
-                         const Places place, index_t begin, index_t end, double* sums) {
+                         index_t begin, index_t end, double* sums) {
   constexpr bool local = in_row != InRow::nothing;
   constexpr bool works_out_again = local && again && Pass::again.active();
   constexpr VectorSet loads =
@@ -56,7 +44,7 @@ CNC_INLINE void row_loop(const Pass pass, const V* __restrict inverse, const Met
   const auto row_at = [&](index_t i, double& term0, double& term1, double& term2)
       __attribute__((always_inline)) {
     Row<V> row;
-    load_row<loads>(row, v, place(i));
+    load_row<loads>(row, v, i);
     if constexpr (works_out_again) row[Pass::again.to] = preconditioned(row[Pass::again.from], i);
     pass(row);
     if constexpr (applies) row[Pass::M.to] = preconditioned(row[Pass::M.from], i);
@@ -65,7 +53,7 @@ CNC_INLINE void row_loop(const Pass pass, const V* __restrict inverse, const Met
       pass.sums_of(row, terms);
       term0 = terms.at[0], term1 = terms.at[1], term2 = terms.at[2];
     }
-    store_row<stores>(row, v, place(i));
+    store_row<stores>(row, v, i);
   };
   double sum0 = 0, sum1 = 0, sum2 = 0;
 #pragma omp simd reduction(+ : sum0, sum1, sum2)
@@ -83,17 +71,17 @@ CNC_INLINE void row_loop(const Pass pass, const V* __restrict inverse, const Met
 
 /// The same with a loop for the first iteration and one for all others, if a row asks which it is: a branch in the row
 /// keeps the loop from being vectorized.
-template <class Pass, InRow in_row, bool again, bool with_sums, class V, class Places>
-CNC_INLINE void rows_of_pass(Pass pass, const V* inverse, const MethodVectors<V>& v, Places place,
-                             index_t begin, index_t end, double* sums) {
+template <class Pass, InRow in_row, bool again, bool with_sums, class V>
+CNC_INLINE void rows_of_pass(Pass pass, const V* inverse, const MethodVectors<V>& v, index_t begin,
+                             index_t end, double* sums) {
   if constexpr (Pass::writes != 0 && requires { pass.is_first; }) {
     if (pass.is_first) {
-      row_loop<in_row, again, with_sums>(pass, inverse, v, place, begin, end, sums);
+      row_loop<in_row, again, with_sums>(pass, inverse, v, begin, end, sums);
       return;
     }
     pass.is_first = false;  // known to the compiler from here on
   }
-  row_loop<in_row, again, with_sums>(pass, inverse, v, place, begin, end, sums);
+  row_loop<in_row, again, with_sums>(pass, inverse, v, begin, end, sums);
 }
 
 /// A pass as what is left of it when its statements are done: its sums, of vectors in memory.
@@ -105,44 +93,38 @@ struct SumsAlone : Pass {
   template <class Row>
   constexpr void operator()(Row&) const {}
 };
-template <class Pass, class V, class Places>
-CNC_INLINE void sums_of_pass(const Pass& pass, const MethodVectors<V>& v, Places place,
-                             index_t begin, index_t end, double* sums) {
+template <class Pass, class V>
+CNC_INLINE void sums_of_pass(const Pass& pass, const MethodVectors<V>& v, index_t begin,
+                             index_t end, double* sums) {
   if constexpr (Pass::sums.count > 0)
     rows_of_pass<SumsAlone<Pass>, InRow::nothing, false, true>(
-        SumsAlone<Pass>(pass), static_cast<const V*>(nullptr), v, place, begin, end, sums);
+        SumsAlone<Pass>(pass), static_cast<const V*>(nullptr), v, begin, end, sums);
 }
 
 /// Rows [begin, end) of a pass, which start at a multiple of the preconditioner's block size.
-template <class Pass, bool again, class V, class Places>
+template <class Pass, bool again, class V>
 CNC_INLINE void pass_range(const Pass& pass, const PreconditionerOperand<V>& M,
-                           const MethodVectors<V>& v, PassPart part, Places place, index_t begin,
-                           index_t end, double* sums) {
+                           const MethodVectors<V>& v, PassPart part, index_t begin, index_t end,
+                           double* sums) {
   constexpr bool has_sums = Pass::sums.count > 0;
   constexpr bool uses_M = Pass::M.active() || (again && Pass::again.active());
   if (part == PassPart::before) {
-    rows_of_pass<Pass, InRow::nothing, again, false>(pass, M.inverse, v, place, begin, end, sums);
+    rows_of_pass<Pass, InRow::nothing, again, false>(pass, M.inverse, v, begin, end, sums);
   } else if (part == PassPart::after) {
-    sums_of_pass(pass, v, place, begin, end, sums);
+    sums_of_pass(pass, v, begin, end, sums);
   } else if constexpr (!uses_M) {
-    rows_of_pass<Pass, InRow::nothing, again, has_sums>(pass, M.inverse, v, place, begin, end,
-                                                        sums);
+    rows_of_pass<Pass, InRow::nothing, again, has_sums>(pass, M.inverse, v, begin, end, sums);
   } else if (M.kind == PreconditionerKind::none) {
-    rows_of_pass<Pass, InRow::copy, again, has_sums>(pass, M.inverse, v, place, begin, end, sums);
+    rows_of_pass<Pass, InRow::copy, again, has_sums>(pass, M.inverse, v, begin, end, sums);
   } else if (M.kind == PreconditionerKind::jacobi) {
-    rows_of_pass<Pass, InRow::scale, again, has_sums>(pass, M.inverse, v, place, begin, end, sums);
-  } else if constexpr (std::is_same_v<Places, OneColumn>) {
-    // A pass that preconditions blocks comes in two parts; the others read what lies between them.
-    if constexpr (!Pass::M.active())
-      rows_of_pass<Pass, InRow::nothing, again, has_sums>(pass, M.inverse, v, place, begin, end,
-                                                          sums);
+    rows_of_pass<Pass, InRow::scale, again, has_sums>(pass, M.inverse, v, begin, end, sums);
   } else {
     // The rows stay in cache between the loops.
-    rows_of_pass<Pass, InRow::nothing, again, false>(pass, M.inverse, v, place, begin, end, sums);
+    rows_of_pass<Pass, InRow::nothing, again, false>(pass, M.inverse, v, begin, end, sums);
     if constexpr (Pass::M.active())
       precondition_range(Pass::M.transposed ? M.transposed() : M,
                          static_cast<const V*>(v[Pass::M.from]), v[Pass::M.to], begin, end);
-    sums_of_pass(pass, v, place, begin, end, sums);
+    sums_of_pass(pass, v, begin, end, sums);
   }
 }
 
@@ -166,8 +148,7 @@ CNC_INLINE void pass_groups(const Pass& pass, const PreconditionerOperand<V>& M,
                             index_t end, const GroupSums& groups) {
   for (index_t i = begin; i < end; i += unit) {
     double sums[3] = {};
-    pass_range<Pass, again>(pass, M, v, part, OneVector(), i, end - i < unit ? end : i + unit,
-                            sums);
+    pass_range<Pass, again>(pass, M, v, part, i, end - i < unit ? end : i + unit, sums);
     groups.store(i / unit, sums, Pass::sums.count);
   }
 }

@@ -16,7 +16,7 @@ inline constexpr int column_log_size = 8;
 
 /// Scalars of the columns, in the backend's memory space.
 struct ColumnScalars {
-  MethodScalars of[max_columns];
+  MethodScalars of[max_columns];       ///< each as of one vector
   double rr_target[max_columns] = {};  ///< a column with r . r at most that is frozen
   std::int32_t frozen[max_columns] =
       {};  ///< whether nothing changes it any more but the method's Finish

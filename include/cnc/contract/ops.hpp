@@ -67,9 +67,9 @@ using ColumnPassEntry = void (*)(const Queue&, index_t n, int columns,
 /// The same for several columns; empty for methods that are not among ColumnMethods.
 template <class V>
 struct ColumnPasses {
-  ColumnPassEntry<V> start[max_phases] = {};
-  ColumnPassEntry<V> iteration[max_phases] = {};
-  ColumnPassEntry<V> finish = nullptr;
+  ColumnPassEntry<V> start[max_phases] = {};      ///< as in MethodPasses
+  ColumnPassEntry<V> iteration[max_phases] = {};  ///< the same
+  ColumnPassEntry<V> finish = nullptr;            ///< the same
 };
 
 /// Fills the entries of one method with Entry<Method, Pass>::run.

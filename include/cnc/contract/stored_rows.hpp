@@ -16,7 +16,7 @@
 //
 // width is a constant where it is 1, else static_width is 0 and width() the block size.
 
-namespace cnc {
+namespace cnc::detail {
 
 /// The rows of a matrix of one format.
 template <class Operand, int static_width>
@@ -125,4 +125,4 @@ struct StoredRows<DiaOperand<T>, static_width> {
   }
 };
 
-}  // namespace cnc
+}  // namespace cnc::detail
