@@ -213,7 +213,7 @@ template <class V>
 double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& options);
 
 /// Solves A x = b again and again: prepare once per pattern, update_values per time step, solve per
-/// right-hand side. solve allocates nothing but the report's history and strings, what Method::automatic
+/// right-hand side. solve allocates nothing but the report's history and strings, what several columns are solved in, what Method::automatic
 /// needs where it comes to gmres or cgnr, on a device a plan where a float matrix fails, and, once it has failed, what it takes to say why.
 ///
 /// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next
@@ -301,13 +301,14 @@ class Solver {
   /// Solves for several right-hand sides, the columns of b, which share the reading of the matrix: pcg, bicgstab and minres
   /// iterate up to 16 of them side by side, each until it meets its own tolerance, and a solve of one right-hand side then
   /// goes on from there, which as a rule finds that it has. With the other methods, with a null space, a callback, an
-  /// operator, a preconditioner that is not local, or a form other than automatic and fused_steps, the columns are
-  /// solved one after the other. The first solve of several allocates what it works in, (vectors of the method + 1)
-  /// times 16 columns at most, and keeps it.
+  /// operator, a preconditioner that is not local, or a form other than automatic and fused_steps, and where the matrix is
+  /// too little beside the vectors, the columns are solved one after the other. max_seconds holds for all of them together. A
+  /// column whose recurrence ends with a residual larger than it began keeps the x from before. The first solve of
+  /// several allocates what it works in, (vectors of the method + 1) times 16 columns at most and two vectors, and keeps it.
   ///
-  /// Shapes   b, x: [rows][columns], in any layout, views of V that do not overlap.
-  /// Returns  a report for each column, as solve gives it. Time, bytes, flops and calls that columns share are divided
-  ///          among them: their sums are the whole solve's.
+  /// Shapes   b, x: [rows][columns], in any layout, views of V; from the first entry to the last they do not overlap.
+  /// Returns  a report for each column, as solve gives it. Time and calls that columns share are divided among
+  ///          them; of the matrix a column is charged its part of a whole batch.
   /// Errors   those of solve, OutOfMemory.
   template <class B, class X>
   requires(Kokkos::is_view<B>::value&& Kokkos::is_view<X>::value&& B::rank ==

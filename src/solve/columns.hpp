@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <tuple>
 #include <vector>
 
@@ -88,6 +89,7 @@ struct ColumnWork {
   struct Steps {
     /// Method, columns, how many iterations, the arrays of the matrix, the preconditioner, and what kernels know of the queue.
     std::tuple<Method, int, index_t, int, PreconditionerOperand<V>, const double*, int> key;
+    offset_t calls = 0;
     std::unique_ptr<Recording> recording = {};  ///< made when they come up again
   };
   std::vector<Steps> recorded;
@@ -96,8 +98,12 @@ struct ColumnWork {
   static double bytes(index_t rows, const MethodFacts& method, int columns) {
     return double(rows) * columns * (method.vectors + 1) * sizeof(V);
   }
+  /// Whether there is room for so many columns of a method.
+  bool holds(const MethodFacts& method, int most) const {
+    return columns >= most && vectors[method.vectors - 1].extent(0) > 0;
+  }
   void allocate(index_t rows, const MethodFacts& method, int most) {
-    if (columns >= most && vectors[method.vectors - 1].extent(0) > 0) return;
+    if (holds(method, most)) return;
     *this = {};
     const std::size_t size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(most);
     for (int k = 0; k < method.vectors; ++k) vectors[k] = zeroed<V, Space>("cnc::columns", size);
@@ -130,12 +136,14 @@ class ColumnSolve {
   using Space = typename Exec::memory_space;
 
   ColumnSolve(const System<V, Exec>& system, ColumnWork<V, Space>& work,
-              const SolveOptions& options, Method method, int columns, Tally& tally)
+              const SolveOptions& options, Method method, const std::function<bool()>& is_patient,
+              int columns, Tally& tally)
       : system_(system),
         work_(work),
         options_(options),
         which_(method),
         method_(method_facts(method)),
+        is_patient_(is_patient),
         columns_(columns),
         tally_(tally),
         M_(system.preconditioner().local().value_or(PreconditionerOperand<V>())) {}
@@ -313,6 +321,7 @@ class ColumnSolve {
           lowest[c] = now;
           lowest_at[c] = done;
         }
+        if (done - lowest_at[c] >= patience && is_patient_()) lowest_at[c] = done;
         if (!(now <= options_.divergence * outcome.initial_residual) ||
             done - lowest_at[c] >= patience) {
           host().frozen[c] = 1;
@@ -353,8 +362,10 @@ class ColumnSolve {
                            [&](const auto& one) { return one.key == key; });
     if (at == work_.recorded.end()) {
       if (work_.recorded.size() >= 8) work_.recorded.clear();
-      work_.recorded.push_back({key});
-      return enqueue();
+      const offset_t before = tally_.backend_calls;
+      enqueue();
+      work_.recorded.push_back({key, tally_.backend_calls - before});
+      return;
     }
     if (at->recording == nullptr) {
       const offset_t before = tally_.backend_calls;
@@ -374,7 +385,7 @@ class ColumnSolve {
       if (at->recording == nullptr) return enqueue();
     }
     at->recording->replay(q);
-    tally_.backend_calls += steps * method_.iteration_phases;
+    tally_.backend_calls += at->calls;
     replayed_ = true;
   }
 
@@ -419,6 +430,7 @@ class ColumnSolve {
   const SolveOptions& options_;
   Method which_;
   const MethodFacts& method_;
+  const std::function<bool()>& is_patient_;
   int columns_;
   Tally& tally_;
   PreconditionerOperand<V> M_;
@@ -436,16 +448,27 @@ class Batches {
  public:
   using Space = typename Exec::memory_space;
 
-  Batches(const System<V, Exec>& system, ColumnWork<V, Space>& work, const SolveOptions& options,
-          Method method, const Vector<index_t, Space>& permutation,
-          const MultiVector<const V, Space>& b, const MultiVector<V, Space>& x)
+  Batches(System<V, Exec>& system, ColumnWork<V, Space>& work, const SolveOptions& options,
+          Method method, const std::function<bool()>& is_patient,
+          const Vector<index_t, Space>& permutation, const MultiVector<const V, Space>& b,
+          const MultiVector<V, Space>& x)
       : system_(system),
         work_(work),
         options_(options),
         method_(method),
+        is_patient_(is_patient),
         permutation_(permutation),
         b_(b),
         x_(x) {}
+
+  /// Every column for itself.
+  template <class SolveOne>
+  std::vector<SolveReport> solve_each(const SolveOne& solve_one) {
+    std::vector<SolveReport> reports;
+    for (int c = 0; c < static_cast<int>(x_.extent(1)); ++c)
+      reports.push_back(solve_one(c, with_time_left(options_)));
+    return reports;
+  }
 
   /// Cost   the first time, and where there are more columns than before, allocates.
   template <class SolveOne>
@@ -465,7 +488,7 @@ class Batches {
     for (const int columns : batches) {
       const int here = std::min(columns, count - first);
       if (columns == 1)
-        reports.push_back(solve_one(first, options_));
+        reports.push_back(solve_one(first, with_time_left(options_)));
       else
         solve_batch(first, here, columns, solve_one, reports);
       first += here;
@@ -483,7 +506,7 @@ class Batches {
     while (most < max_columns && most < count) most *= 2;
     for (; most > 1; most /= 2) {
       try {
-        if (most > work_.columns)
+        if (!work_.holds(facts, most))
           require_memory("Solver::solve", work_.bytes(system_.rows, facts, most), memory_of<Space>);
         break;
       } catch (const OutOfMemory&) {
@@ -495,6 +518,8 @@ class Batches {
   template <class SolveOne>
   void solve_batch(int first, int count, int columns, const SolveOne& solve_one,
                    std::vector<SolveReport>& reports) {
+    const auto start = std::chrono::steady_clock::now();
+    system_.uses_normal = false;  // the columns before may have come to cgnr
     const Exec& exec = system_.ctx->execution_space_instance();
     const index_t* const permutation = permutation_.extent(0) > 0 ? permutation_.data() : nullptr;
     const Vector<V, Space>& interleaved_x = work_.vectors[method_facts(method_).x];
@@ -506,7 +531,8 @@ class Batches {
             Interleave<V, MultiVector<const V, Space>>{x_, permutation, interleaved_x.data(),
                                                        columns, first, count});
     Tally tally;
-    ColumnSolve<V, Exec> batch(system_, work_, options_, method_, columns, tally);
+    const SolveOptions now = with_time_left(options_);
+    ColumnSolve<V, Exec> batch(system_, work_, now, method_, is_patient_, columns, tally);
     const std::vector<ColumnOutcome> outcomes = batch.solve(count);
     for (int c = 0; c < count; ++c)
       if (batch.gained(c))
@@ -514,12 +540,11 @@ class Batches {
                 TakeColumn<V, MultiVector<V, Space>>{interleaved_x.data(), permutation, x_, columns,
                                                      c, first + c});
     exec.fence();
-    const double seconds = batch.seconds();
+    const double seconds = seconds_since(start);
     for (int c = 0; c < count; ++c) {
       const ColumnOutcome& outcome = outcomes[static_cast<std::size_t>(c)];
-      SolveOptions rest = options_;
+      SolveOptions rest = with_time_left(options_);
       rest.max_iterations -= std::min(outcome.iterations, rest.max_iterations);
-      rest.max_seconds = std::max(0.0, rest.max_seconds - seconds);
       if (rest.reference == ToleranceReference::initial_residual && outcome.iterations > 0) {
         rest.rtol = 0;
         rest.atol = outcome.tolerance;
@@ -533,6 +558,14 @@ class Batches {
     }
   }
 
+  static double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  /// The limit of time is that of all columns together.
+  SolveOptions with_time_left(SolveOptions options) const {
+    options.max_seconds = std::max(0.0, options.max_seconds - seconds_since(begin_));
+    return options;
+  }
   static offset_t share(offset_t of, int c, int count) {
     return of / count + (c < of % count ? 1 : 0);
   }
@@ -548,6 +581,8 @@ class Batches {
     report.iterations += outcome.iterations;
     report.restarts += outcome.restarts;
     report.initial_residual = outcome.initial_residual;
+    if (options_.reference == ToleranceReference::initial_residual)
+      report.relative_residual = report.true_residual / outcome.initial_residual;
     if (options_.record_history) {
       std::vector<double> history = outcome.history;
       if (!report.history.empty())
@@ -564,13 +599,15 @@ class Batches {
     report.flops += iteration.flops * outcome.iterations;
   }
 
-  const System<V, Exec>& system_;
+  System<V, Exec>& system_;
   ColumnWork<V, Space>& work_;
   const SolveOptions& options_;
   Method method_;
+  const std::function<bool()>& is_patient_;
   const Vector<index_t, Space>& permutation_;
   const MultiVector<const V, Space>& b_;
   const MultiVector<V, Space>& x_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace cnc::detail

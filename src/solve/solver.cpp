@@ -243,6 +243,7 @@ struct Solver<V, Exec>::State {
     if (const Method method = as_prepared.method; !is_phased(method))
       work.allocate_basis(rows, as_prepared.restart, method == Method::fgmres);
     detail::plan_iterations(system, work);
+    column_work.recorded.clear();  // of another layout
     null_space.set_up(*ctx, rows, as_prepared.null_space == NullSpace::constant, null_vectors,
                       ordering);
     ctx->fence();
@@ -404,6 +405,14 @@ struct Solver<V, Exec>::State {
     return columns > 1 && steps && !options.callback && null_space.empty() && !unsuitable &&
            (system.given ? given_setup : setup).ok() &&
            detail::ColumnSolve<V, Exec>::offered(system, method);
+  }
+
+  /// Whether a recurrence of several columns goes on that has not halved its residual for long: as that of one does.
+  bool is_patient() {
+    const std::span<const Method> methods = methods_offered();
+    if (method_facts(methods[0]).symmetric)
+      return options.allow_nonsymmetric || !diagnosis.nonsymmetric();
+    return methods.size() == 1;
   }
 
   /// One of several columns.
@@ -679,14 +688,11 @@ std::vector<SolveReport> Solver<V, Exec>::solve_columns(const MultiVector<const 
   const auto solve_one = [&](int column, const SolveOptions& options) {
     return s.solve_column(b, x, column, options);
   };
-  if (s.solves_together(static_cast<int>(x.extent(1))))
-    return detail::Batches<V, Exec>(s.system, s.column_work, s.options, s.methods_offered()[0],
-                                    s.ordering.permutation, b, x)
-        .solve(solve_one);
-  std::vector<SolveReport> reports;
-  for (int c = 0; c < static_cast<int>(x.extent(1)); ++c)
-    reports.push_back(solve_one(c, s.options));
-  return reports;
+  const std::function<bool()> is_patient = [&s] { return s.is_patient(); };
+  detail::Batches<V, Exec> batches(s.system, s.column_work, s.options, s.methods_offered()[0],
+                                   is_patient, s.ordering.permutation, b, x);
+  return s.solves_together(static_cast<int>(x.extent(1))) ? batches.solve(solve_one)
+                                                          : batches.solve_each(solve_one);
 }
 
 template <class V, class Exec>

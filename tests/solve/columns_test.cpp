@@ -164,7 +164,52 @@ CNC_SOLVER_TEST("columns keep to the limits of a solve") {
   for (const SolveReport& report : solve_columns(solver, columns)) {
     CHECK(report.converged());
     CHECK(report.tolerance == Approx(1e-3 * report.initial_residual));
+    CHECK(report.relative_residual <= 1.001e-3);
+    CHECK(report.relative_residual == Approx(report.true_residual / report.initial_residual));
   }
+  options.max_seconds = 0;
+  options.rtol = 1e-12;
+  solver.set_options(options);
+  for (const SolveReport& report : solve_columns(solver, columns))
+    CHECK(report.status == SolveStatus::time_limit);
+  int calls = 0;
+  options.max_seconds = std::numeric_limits<double>::infinity();
+  options.rtol = 1e-3;
+  options.callback = [&calls](const Progress&) { return ++calls > 0; };
+  solver.set_options(options);
+  for (const SolveReport& report : solve_columns(solver, columns)) CHECK(report.converged());
+  CHECK(calls >= 4);
+}
+
+CNC_SOLVER_TEST("a solver takes one number of columns after another, and new values") {
+  const auto P = known_problem<double>("poisson2d:14x11");
+  auto solver = solver_on<double>(
+      ctx, options_for(Method::pcg, parse_format("csr"), PreconditionerKind::jacobi));
+  solver.prepare(P.A);
+  for (const int count : {5, 8, 16, 4, 5}) {
+    INFO(count << " columns");
+    ColumnsOf<Kokkos::LayoutLeft> columns(P.A, count);
+    const auto reports = solve_columns(solver, columns);
+    check_solution(P.A, columns, reports, 1e-8);
+    // Some may be solved for themselves, where a batch of all would be filled up with zeros.
+    const auto together = std::count_if(reports.begin(), reports.end(), [](const auto& report) {
+      return report.form == SolveForm::fused_steps || report.form == SolveForm::graph;
+    });
+    CHECK((together >= 4) == (std::string(ctx.backend().name) != "reference"));
+    for (std::size_t k = 0; k < P.A.values.extent(0); ++k) P.A.values(k) *= 1.5;
+    solver.update_values(P.A);
+  }
+}
+
+CNC_SOLVER_TEST("columns go on where residuals stay on a level for long") {
+  // One dimension: the residual of CG falls at the very end.
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:1500x1", "poisson2d:40x1"));
+  SolveOptions options = options_for(Method::pcg, parse_format("csr"), PreconditionerKind::none);
+  options.max_iterations = 2000;
+  auto solver = solver_on<double>(ctx, options);
+  solver.prepare(P.A);
+  ColumnsOf<Kokkos::LayoutLeft> columns(P.A, 4);
+  check_solution(P.A, columns, solve_columns(solver, columns), 1e-8, 1e-3);
 }
 
 CNC_SOLVER_TEST("columns that a method cannot solve end as they would alone") {
