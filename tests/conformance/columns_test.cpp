@@ -282,7 +282,9 @@ template <class V>
 void check_solves(const Backend& backend, Findings& findings) {
   Methods<V>::for_each([&]<class Method>(int method) {
     if constexpr (is_in<Method, ColumnMethods<V>>) {
-      if (!findings.offered(vector_ops<V>(backend).column_methods[method].start[0],
+      // Variants are products with one mapping, beside all vector operations.
+      if (!findings.offered(matrix_ops<BcsrOperand<V>, V>(backend).spmm, "spmm") ||
+          !findings.offered(vector_ops<V>(backend).column_methods[method].start[0],
                             std::string("columns of ") + Method::name))
         return;
       unsigned turn = 0;
