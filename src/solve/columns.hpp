@@ -85,15 +85,9 @@ struct ColumnWork {
   Kokkos::View<ColumnScalars*, Space> scalars;
   Kokkos::View<ColumnScalars*, SharedSpace<Space>> host_scalars;  ///< the same on a host
 
-  /// Iterations that came up before, as the backend has recorded them.
-  struct Steps {
-    /// Method, columns, how many iterations, the arrays of the matrix, the preconditioner, and what kernels know of the queue.
-    std::tuple<Method, int, index_t, int, PreconditionerOperand<V>, const double*, int> key;
-    offset_t calls = 0;
-    std::unique_ptr<Recording> recording = {};  ///< made when they come up again
-  };
-  std::vector<Steps> recorded;
-  bool records = true;  ///< until the backend fails to record them
+  /// Of iterations: method, columns, how many, the arrays of the matrix, the preconditioner, and what kernels know of the queue.
+  Recorded<std::tuple<Method, int, index_t, int, PreconditionerOperand<V>, const double*, int>>
+      recorded;
 
   static double bytes(index_t rows, const MethodFacts& method, int columns) {
     return double(rows) * columns * (method.vectors + 1) * sizeof(V);
@@ -109,11 +103,7 @@ struct ColumnWork {
     for (int k = 0; k < method.vectors; ++k) vectors[k] = zeroed<V, Space>("cnc::columns", size);
     b = zeroed<V, Space>("cnc::columns_b", size);
     scalars = zeroed<ColumnScalars, Space>("cnc::column_scalars", 1);
-    if constexpr (is_host_space<Space>)
-      host_scalars = scalars;
-    else
-      host_scalars =
-          uninitialized<ColumnScalars, SharedSpace<Space>>("cnc::host_column_scalars", 1);
+    host_scalars = host_copy<ColumnScalars, Space>("cnc::host_column_scalars", scalars);
     columns = most;
   }
 };
@@ -203,9 +193,6 @@ class ColumnSolve {
 
   /// Whether x of a column is better than it was.
   bool gained(int column) const { return gained_[column]; }
-  /// Iterations that the longest column took.
-  index_t iterations() const { return done_; }
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   SolveForm form() const { return replayed_ ? SolveForm::graph : SolveForm::fused_steps; }
 
  private:
@@ -238,6 +225,7 @@ class ColumnSolve {
     return system_.vector_ops().column_methods[static_cast<int>(which_)];
   }
 
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   /// Brings the scalars to the host, and back.
   void look() {
     if constexpr (!is_host_space<Space>) {
@@ -347,46 +335,22 @@ class ColumnSolve {
 
   /// Enqueues iterations; a device replays those that came up before.
   void iterate(index_t steps) {
-    const auto enqueue = [&] {
+    const auto enqueue = [&](const Queue* recording) {
+      recording_ = recording;
       system_.with_operand([&](const auto& A) {
         for (index_t k = 0; k < steps; ++k)
           execute(A, method_.iteration, method_.iteration_phases, passes().iteration);
       });
-    };
-    const auto record = system_.ctx->backend().record;
-    if (record == nullptr || !work_.records || steps < column_log_size) return enqueue();
-    const Queue& q = system_.ctx->queue();
-    const std::tuple key(which_, columns_, steps, system_.arrays_of_matrix, M_, q.partials,
-                         q.block_threads);
-    auto at = std::find_if(work_.recorded.begin(), work_.recorded.end(),
-                           [&](const auto& one) { return one.key == key; });
-    if (at == work_.recorded.end()) {
-      if (work_.recorded.size() >= 8) work_.recorded.clear();
-      const offset_t before = tally_.backend_calls;
-      enqueue();
-      work_.recorded.push_back({key, tally_.backend_calls - before});
-      return;
-    }
-    if (at->recording == nullptr) {
-      const offset_t before = tally_.backend_calls;
-      auto steps_on = [&](const Queue& recording) {
-        recording_ = &recording;
-        enqueue();
-      };
-      try {
-        at->recording = record(
-            q, [](void* f, const Queue& on) { (*static_cast<decltype(steps_on)*>(f))(on); },
-            &steps_on);
-      } catch (const Error&) {  // iterations go on without it
-        work_.records = false;
-      }
       recording_ = nullptr;
-      tally_.backend_calls = before;
-      if (at->recording == nullptr) return enqueue();
-    }
-    at->recording->replay(q);
-    tally_.backend_calls += at->calls;
-    replayed_ = true;
+    };
+    const Backend& backend = system_.ctx->backend();
+    if (!work_.recorded.offered(backend) || steps < column_log_size) return enqueue(nullptr);
+    const Queue& queue = system_.ctx->queue();
+    if (work_.recorded.run(backend, queue,
+                           {which_, columns_, steps, system_.arrays_of_matrix, M_, queue.partials,
+                            queue.block_threads},
+                           tally_, enqueue))
+      replayed_ = true;
   }
 
   template <class Operand>
@@ -461,28 +425,14 @@ class Batches {
         b_(b),
         x_(x) {}
 
-  /// Every column for itself.
-  template <class SolveOne>
-  std::vector<SolveReport> solve_each(const SolveOne& solve_one) {
-    std::vector<SolveReport> reports;
-    for (int c = 0; c < static_cast<int>(x_.extent(1)); ++c)
-      reports.push_back(solve_one(c, with_time_left(options_)));
-    return reports;
-  }
-
+  /// Together, or every column for itself.
+  ///
   /// Cost   the first time, and where there are more columns than before, allocates.
   template <class SolveOne>
-  std::vector<SolveReport> solve(const SolveOne& solve_one) {
+  std::vector<SolveReport> solve(bool together, const SolveOne& solve_one) {
     const int count = static_cast<int>(x_.extent(1));
-    const MethodFacts& facts = method_facts(method_);
-    const double vectors = double(system_.rows) * sizeof(V);
-    const double of_iteration = facts.passes + 2.0 * facts.products;
-    const double matrix =
-        system_.product_cost().bytes * facts.products - 2 * vectors * facts.products;
-    const std::vector<int> batches = split_columns(count, matrix, vectors * of_iteration,
-                                                   least_columns, most_columns(facts, count));
-    if (const int most = *std::max_element(batches.begin(), batches.end()); most > 1)
-      work_.allocate(system_.rows, facts, most);
+    const std::vector<int> batches =
+        together ? batches_of(count) : std::vector<int>(static_cast<std::size_t>(count), 1);
     std::vector<SolveReport> reports;
     int first = 0;
     for (const int columns : batches) {
@@ -499,6 +449,20 @@ class Batches {
  private:
   /// A device does two small systems faster one after the other, each resident; measured.
   static constexpr int least_columns = is_host_space<Space> ? 2 : 4;
+
+  /// How many columns come together, and the work space for them.
+  std::vector<int> batches_of(int count) const {
+    const MethodFacts& facts = method_facts(method_);
+    const double vectors = double(system_.rows) * sizeof(V);
+    const double of_iteration = facts.passes + 2.0 * facts.products;
+    const double matrix =
+        system_.product_cost().bytes * facts.products - 2 * vectors * facts.products;
+    const std::vector<int> batches = split_columns(count, matrix, vectors * of_iteration,
+                                                   least_columns, most_columns(facts, count));
+    if (const int most = *std::max_element(batches.begin(), batches.end()); most > 1)
+      work_.allocate(system_.rows, facts, most);
+    return batches;
+  }
 
   /// As many columns as there is memory for.
   int most_columns(const MethodFacts& facts, int count) const {

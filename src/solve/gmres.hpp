@@ -92,9 +92,6 @@ class Gmres {
 
  private:
   using Basis = typename Workspace<V, Space>::Basis;
-  /// Groups of steps that are remembered: more of them than cycles have only where matrices or preconditioners keep
-  /// changing.
-  static constexpr std::size_t most_recorded = 64;
 
   // --- vectors and coefficients ------------------------------------------------------------------------------
 
@@ -130,60 +127,24 @@ class Gmres {
 
   // --- a step ------------------------------------------------------------------------------------------------
 
-  /// The steps [first, last), which a device replays where they have come up before: their launches take longer than
-  /// their work on all but large systems.
+  /// The steps [first, last), which a device replays where they have come up before.
   void do_steps(int first, int last) {
+    const auto enqueue = [&](const Queue* recording) {
+      recording_ = recording;
+      for (int j = first; j < last; ++j) step(j);
+      recording_ = nullptr;
+    };
     const auto local = system_.preconditioner().local();
     const bool comes_again = last == restart() || last - first == basis().steps_between_looks;
-    if (system_.ctx->backend().record == nullptr || !basis().records || !local ||
-        system_.matrix_free || !comes_again) {
-      enqueue_steps(first, last);
-      return;
-    }
-    const std::tuple key(first, last, twice_, system_.arrays_of_matrix, *local, queue().partials,
-                         queue().block_threads);
-    auto& known = basis().recorded;
-    const auto at =
-        std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.key == key; });
-    if (at == known.end()) {
-      if (known.size() >= most_recorded) known.clear();
-      known.push_back({key, enqueue_steps(first, last)});
-      return;
-    }
-    if (at->recording == nullptr) at->recording = record_steps(first, last);
-    if (at->recording == nullptr) {  // steps go on without it
-      basis().records = false;
-      enqueue_steps(first, last);
-      return;
-    }
-    at->recording->replay(system_.ctx->queue());
-    tally_.backend_calls += at->calls;
-    std::fill(basis().twice.begin() + first, basis().twice.begin() + last, twice_);
-  }
-
-  /// Returns how many operations that takes.
-  offset_t enqueue_steps(int first, int last) {
-    const offset_t before = tally_.backend_calls;
-    for (int j = first; j < last; ++j) step(j);
-    return tally_.backend_calls - before;
-  }
-  /// Null where the backend fails to record them.
-  std::unique_ptr<Recording> record_steps(int first, int last) {
-    const offset_t before = tally_.backend_calls;
-    auto steps = [&](const Queue& queue) {
-      recording_ = &queue;
-      enqueue_steps(first, last);
-    };
-    std::unique_ptr<Recording> recording;
-    try {
-      recording = system_.ctx->backend().record(
-          system_.ctx->queue(),
-          [](void* f, const Queue& queue) { (*static_cast<decltype(steps)*>(f))(queue); }, &steps);
-    } catch (const Error&) {
-    }
-    recording_ = nullptr;
-    tally_.backend_calls = before;
-    return recording;
+    const Backend& backend = system_.ctx->backend();
+    if (!basis().recorded.offered(backend) || !local || system_.matrix_free || !comes_again)
+      return enqueue(nullptr);
+    const Queue& queue = system_.ctx->queue();
+    if (basis().recorded.run(backend, queue,
+                             {first, last, twice_, system_.arrays_of_matrix, *local, queue.partials,
+                              queue.block_threads},
+                             tally_, enqueue))
+      std::fill(basis().twice.begin() + first, basis().twice.begin() + last, twice_);
   }
 
   /// w := A M^-1 v_j made orthogonal to v_0 .. v_j once or twice, and v_{j+1}. Enqueued only.

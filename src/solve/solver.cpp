@@ -243,7 +243,7 @@ struct Solver<V, Exec>::State {
     if (const Method method = as_prepared.method; !is_phased(method))
       work.allocate_basis(rows, as_prepared.restart, method == Method::fgmres);
     detail::plan_iterations(system, work);
-    column_work.recorded.clear();  // of another layout
+    column_work.recorded.forget();  // of another layout
     null_space.set_up(*ctx, rows, as_prepared.null_space == NullSpace::constant, null_vectors,
                       ordering);
     ctx->fence();
@@ -395,13 +395,12 @@ struct Solver<V, Exec>::State {
   }
 
   /// Whether several columns are iterated side by side.
-  bool solves_together(int columns) {
+  bool solves_together(int columns) const {
     const Method method = methods_offered()[0];
     const bool unsuitable = method_facts(method).symmetric && !options.allow_nonsymmetric &&
                             diagnosis.is_clearly_nonsymmetric();
     const bool steps =
         options.form == SolveForm::automatic || options.form == SolveForm::fused_steps;
-    system.uses_normal = false;
     return columns > 1 && steps && !options.callback && null_space.empty() && !unsuitable &&
            (system.given ? given_setup : setup).ok() &&
            detail::ColumnSolve<V, Exec>::offered(system, method);
@@ -691,8 +690,7 @@ std::vector<SolveReport> Solver<V, Exec>::solve_columns(const MultiVector<const 
   const std::function<bool()> is_patient = [&s] { return s.is_patient(); };
   detail::Batches<V, Exec> batches(s.system, s.column_work, s.options, s.methods_offered()[0],
                                    is_patient, s.ordering.permutation, b, x);
-  return s.solves_together(static_cast<int>(x.extent(1))) ? batches.solve(solve_one)
-                                                          : batches.solve_each(solve_one);
+  return batches.solve(s.solves_together(static_cast<int>(x.extent(1))), solve_one);
 }
 
 template <class V, class Exec>

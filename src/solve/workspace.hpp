@@ -4,6 +4,8 @@
 #include <cnc/contract/preconditioner_operand.hpp>
 #include <cnc/contract/run.hpp>
 
+#include "solve/recorded.hpp"
+
 #include <memory>
 #include <string>
 #include <tuple>
@@ -14,6 +16,15 @@ namespace cnc::detail {
 
 /// Steps of the longest cycle of a method with a basis.
 inline constexpr int largest_restart = 1000;
+
+/// The host's copy of what is `there`, not filled; the same where that is on a host.
+template <class T, class Space>
+Vector<T, SharedSpace<Space>> host_copy(const std::string& label, const Vector<T, Space>& there) {
+  if constexpr (is_host_space<Space>)
+    return there;
+  else
+    return uninitialized<T, SharedSpace<Space>>(label, there.extent(0));
+}
 
 /// What a solve works in, allocated in prepare.
 template <class V, class Space>
@@ -47,15 +58,9 @@ struct Workspace {
     Vector<double, Space>
         coefficients;  ///< on the way to the backend's memory, and the host's copy
     Vector<double, SharedSpace<Space>> host_coefficients;
-    /// Steps that came up before, as the backend has recorded them.
-    struct Steps {
-      /// First and last, whether twice, the arrays of the matrix, the preconditioner, and what kernels know of the queue.
-      std::tuple<int, int, bool, int, PreconditionerOperand<V>, const double*, int> key;
-      offset_t calls = 0;
-      std::unique_ptr<Recording> recording = {};  ///< made when they come up again
-    };
-    std::vector<Steps> recorded;
-    bool records = true;      ///< until the backend fails to record them
+    /// Of steps: first and last, whether twice, the arrays of the matrix, the preconditioner, and what kernels know of the queue.
+    Recorded<std::tuple<int, int, bool, int, PreconditionerOperand<V>, const double*, int>>
+        recorded;
     std::vector<char> twice;  ///< whether the vector of a step was made orthogonal a second time
     /// Steps of which the host reads the columns at once: on a host a look costs nothing.
     index_t steps_between_looks = is_host_space<Space> ? 1 : 8;
@@ -81,10 +86,7 @@ struct Workspace {
     const std::size_t size = static_cast<std::size_t>(restart) + 1;
     const auto with_copy = [](std::size_t count, auto& there, auto& here) {
       there = zeroed<double, Space>("cnc::coefficients", count);
-      if constexpr (is_host_space<Space>)
-        here = there;
-      else
-        here = uninitialized<double, SharedSpace<Space>>("cnc::host_coefficients", count);
+      here = host_copy<double, Space>("cnc::host_coefficients", there);
     };
     with_copy(made->column_size() * size, made->columns, made->host_columns);
     with_copy(size, made->coefficients, made->host_coefficients);
@@ -109,10 +111,7 @@ struct Workspace {
     wide_x = wide ? zeroed<double, Space>("cnc::wide_x", size) : Vector<double, Space>();
     wide_r = wide ? zeroed<double, Space>("cnc::wide_r", size) : Vector<double, Space>();
     scalars = zeroed<MethodScalars, Space>("cnc::scalars", 1);
-    if constexpr (is_host_space<Space>)
-      host_scalars = scalars;
-    else
-      host_scalars = uninitialized<MethodScalars, SharedSpace<Space>>("cnc::host_scalars", 1);
+    host_scalars = host_copy<MethodScalars, Space>("cnc::host_scalars", scalars);
     host_scalars(0) = {};
     basis.reset();
     rr_history = uninitialized<double, SharedSpace<Space>>("cnc::rr_history", longest_batch);
