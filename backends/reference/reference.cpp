@@ -10,6 +10,7 @@
 #include <reference/cg_single_reduction.hpp>
 #include <reference/cgnr.hpp>
 #include <reference/dia_spmv.hpp>
+#include <reference/lsqr.hpp>
 #include <reference/minres.hpp>
 #include <reference/precondition.hpp>
 #include <reference/richardson.hpp>
@@ -51,6 +52,7 @@ constexpr MatrixOps<Operand, V> format_table() {
   run(Method::bicg) = reference::bicg<Operand, V>;
   run(Method::cgnr) = reference::cgnr<Operand, V>;
   run(Method::richardson) = reference::richardson<Operand, V>;
+  run(Method::lsqr) = reference::lsqr<Operand, V>;
   return table;
 }
 

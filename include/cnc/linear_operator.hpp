@@ -13,7 +13,7 @@ struct LinearOperator {
   index_t rows = 0;  ///< and columns
   /// y := A x.
   std::function<void(const Vector<const V, Space>& x, const Vector<V, Space>& y)> apply;
-  /// y := A^T x, for methods that need it (bicg, cgnr); may be empty.
+  /// y := A^T x, for methods that need it (bicg, cgnr, lsqr); may be empty.
   std::function<void(const Vector<const V, Space>& x, const Vector<V, Space>& y)> apply_transposed =
       {};
 };

@@ -29,7 +29,7 @@ struct RelaxationOptions {
 
 /// A step of relaxation as a preconditioner. With Method::richardson it is the classical stationary iteration: damped
 /// Jacobi, Gauss-Seidel, SOR or SSOR; ssor also preconditions CG and MINRES, and all of them the methods for
-/// nonsymmetric matrices but bicg, for which sweeps have no transpose, and cgnr, whose preconditioner is one of A^T A.
+/// nonsymmetric matrices but bicg, for which sweeps have no transpose, and cgnr and lsqr, whose preconditioner is one of A^T A.
 ///
 /// Colours are given greedily, in the order of the rows, each the least that no neighbour has (in A or A^T). They change
 /// the order of the sweep, and with it the iterates; they depend on the pattern alone, not on the number of threads.

@@ -47,7 +47,7 @@ namespace detail {
 struct Iterate {
   virtual const void* x() = 0;
   virtual const void* r() = 0;
-  index_t rows = 0;
+  index_t rows = 0, cols = 0;
   std::size_t scalar_bytes = 0;
   bool on_host = true;
 
@@ -68,12 +68,12 @@ struct Progress {
   /// The iterate and its residual b - A x as the recurrence has it, in the caller's order of rows, in the
   /// memory of the solver. Valid until the callback returns; nothing is copied unless the solver reorders.
   ///
-  /// Shapes   [rows]
+  /// Shapes   x: [columns], r: [rows]
   /// Errors   InvalidArgument (V or Space are not the solver's; not inside a callback).
   template <class V, class Space = HostSpace>
   Vector<const V, Space> x() const {
     check<V, Space>();
-    return wrap<Space>(static_cast<const V*>(iterate->x()), iterate->rows);
+    return wrap<Space>(static_cast<const V*>(iterate->x()), iterate->cols);
   }
   template <class V, class Space = HostSpace>
   Vector<const V, Space> r() const {
@@ -111,6 +111,7 @@ struct SolveOptions {
   /// operator, minres where the diagonal is not positive, else pcg. Where one breaks down, diverges or meets an indefinite
   /// matrix or a NaN, and where bicgstab or gmres does not halve the residual in 500 iterations (and four cycles), the next of pcg, minres,
   /// bicgstab, gmres (then with 4 and 16 times the restart) and cgnr that the form allows goes on from the best x. Jacobi uses 1 for a zero.
+  /// For a matrix that is not square it is lsqr.
   Method method = Method::pcg;
   int restart =
       30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many
@@ -169,7 +170,8 @@ enum class SolveStatus {
 /// "converged", "max_iterations", ... as in JSON output.
 const char* to_string(SolveStatus status);
 
-/// The receipt of a solve. A norm that was not computed is NaN.
+/// The receipt of a solve. A norm that was not computed is NaN. Of lsqr, b and the residuals are those of the normal
+/// equations, A^T b and A^T (b - A x), but for least_squares_residual.
 struct SolveReport {
   /// NaN.
   static constexpr double not_computed = std::numeric_limits<double>::quiet_NaN();
@@ -184,6 +186,7 @@ struct SolveReport {
   double true_residual = not_computed;
   double relative_residual = not_computed;  ///< true_residual / reference norm (0 when both are 0)
   double tolerance = not_computed;          ///< the absolute residual asked for
+  double least_squares_residual = not_computed;  ///< of lsqr: ||b - A x||
   index_t restarts = 0;        ///< times the recurrence was replaced by the true residual
   double seconds = 0;          ///< of the whole solve
   double bytes = 0;            ///< compulsory bytes moved by the iterations (cnc/contract/cost.hpp)
@@ -212,8 +215,8 @@ struct SolveReport {
 template <class V>
 double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& options);
 
-/// Solves A x = b again and again: prepare once per pattern, update_values per time step, solve per
-/// right-hand side. solve allocates nothing but the report's history and strings, what several columns are solved in, what Method::automatic
+/// Solves A x = b again and again, or finds the x with the least ||b - A x||: prepare once per pattern, update_values per
+/// time step, solve per right-hand side. solve allocates nothing but the report's history and strings, what several columns are solved in, what Method::automatic
 /// needs where it comes to gmres or cgnr, on a device a plan where a float matrix fails, and, once it has failed, what it takes to say why.
 ///
 /// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next
@@ -247,6 +250,8 @@ class Solver {
   /// layout, sets up the preconditioner and allocates every vector that solve needs. Rows in any order are
   /// used as they are by format "csr" without reordering and f32 storage; everything else is built from a copy with sorted
   /// rows, which is kept (8 bytes and a value per entry).
+  /// lsqr and cgnr take matrices that are not square: with rows or columns of zeros added, so that all vectors of the
+  /// iterations are as long as the longer side; a preconditioner is then a built-in one, of A^T A.
   /// Errors   InvalidArgument (A not square, A not valid: row and column are named; format cannot hold it),
   ///          OutOfMemory: before anything is built, when all that prepare needs exceeds what is free.
   void prepare(const CsrMatrix<V, Space>& A);
@@ -288,7 +293,7 @@ class Solver {
   /// Solves from the x given (warm start). On return x is the best iterate found, whatever the status.
   /// A right-hand side of zeros gives x = 0, converged, whatever the tolerance.
   ///
-  /// Shapes   b, x: [rows], contiguous views of V that do not overlap.
+  /// Shapes   b: [rows], x: [columns], contiguous views of V that do not overlap.
   /// Errors   InvalidArgument (extents, not contiguous, not prepared, x and b overlap).
   template <class B, class X>
   requires(Kokkos::is_view<B>::value&& Kokkos::is_view<X>::value&& B::rank == 1) SolveReport
@@ -306,7 +311,8 @@ class Solver {
   /// column whose recurrence ends with a residual larger than it began keeps the x from before. The first solve of
   /// several allocates what it works in, (vectors of the method + 1) times 16 columns at most and two vectors, and keeps it.
   ///
-  /// Shapes   b, x: [rows][columns], in any layout, views of V; from the first entry to the last they do not overlap.
+  /// Shapes   b: [rows][count], x: [columns of A][count], in any layout, views of V; from the first entry to the last they
+  ///          do not overlap.
   /// Returns  a report for each column, as solve gives it. Time and calls that columns share are divided among
   ///          them; of the matrix a column is charged its part of a whole batch.
   /// Errors   those of solve, OutOfMemory.

@@ -87,9 +87,12 @@ int solve(const SolveArguments& arguments) {
     std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
                                         matrix_text(matrix.A) + ", " + origin_text(matrix))
               << std::flush;
-  if (matrix.A.rows != matrix.A.cols)
+  const Method method = request.options.method;
+  if (matrix.A.rows != matrix.A.cols && method != Method::automatic &&
+      !method_facts(method).normal_equations)
     throw InvalidArgument(matrix.name + ": solve needs a square matrix, this one is " +
-                          std::to_string(matrix.A.rows) + " x " + std::to_string(matrix.A.cols));
+                          std::to_string(matrix.A.rows) + " x " + std::to_string(matrix.A.cols) +
+                          "; --solver lsqr finds the least squares");
 
   const SolveOutcome outcome = run_solve(where, matrix, request);
   if (report) print_outcome(std::cout, request, outcome);
@@ -210,7 +213,8 @@ void add_file_options(CLI::App& command, SolveArguments& a) {
 
 void add_solve(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<SolveArguments>();
-  CLI::App* command = app.add_subcommand("solve", "Solve A x = b and report the true residual");
+  CLI::App* command = app.add_subcommand(
+      "solve", "Solve A x = b, or its least squares, and report the true residual");
   command->add_option("SOURCE", arguments->source, "FILE or PROBLEM")->required()->check(not_empty);
   add_file_options(*command, *arguments);
   add_method_options(*command, *arguments);

@@ -45,6 +45,7 @@ nlohmann::json report_json(const SolveReport& report) {
       {"initial_residual", report.initial_residual},
       {"recurrence_residual", report.recurrence_residual},
       {"true_residual", report.true_residual},
+      {"least_squares_residual", report.least_squares_residual},
       {"relative_residual", report.relative_residual},
       {"tolerance", report.tolerance},
       {"seconds", report.seconds},

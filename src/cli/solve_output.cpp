@@ -29,14 +29,17 @@ std::vector<double> relative_history(const SolveReport& report) {
   return history;
 }
 
-std::string solver_text(const SolveRequest& request) {
+/// `method` is the one that was used in the end.
+std::string solver_text(const SolveRequest& request, Method method) {
   const SolveOptions& options = request.options;
   std::string text = std::string(method_name(options.method)) + ", " + precondition_text(request) +
                      ", " + to_string(request.precision);
   if (options.reordering == Reordering::rcm) text += ", rcm";
   const bool from_rhs = options.reference == ToleranceReference::rhs;
-  text += print(", rtol %g of %s", options.rtol,
-                std::string(from_rhs ? glyph("‖b‖", "|b|") : glyph("‖r₀‖", "|r0|")).c_str());
+  const bool normal = method_facts(method).least_squares;
+  const auto b = normal ? glyph("‖Aᵀb‖", "|A^T b|") : glyph("‖b‖", "|b|");
+  const auto r0 = normal ? glyph("‖Aᵀr₀‖", "|A^T r0|") : glyph("‖r₀‖", "|r0|");
+  text += print(", rtol %g of %s", options.rtol, std::string(from_rhs ? b : r0).c_str());
   if (options.atol > 0) text += print(", atol %g", options.atol);
   return text;
 }
@@ -173,7 +176,7 @@ std::string precondition_text(const SolveRequest& request) {
 
 void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOutcome& outcome) {
   const SolveReport& report = outcome.report;
-  out << labelled("Solver", solver_text(request));
+  out << labelled("Solver", solver_text(request, report.method));
   if (!report.choice.empty()) out << labelled("", styled(Style::dim, report.choice));
   out << labelled("Backend", backend_text(outcome));
   print_format(out, request, outcome);
@@ -184,6 +187,11 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
   }
   out << labelled("Status", status_text(report)) << labelled("Iterations", iterations_text(report))
       << labelled("Residual", residual_text(report));
+  if (std::isfinite(report.least_squares_residual))
+    out << labelled(
+        "Least squares",
+        print("%.6e = %s; the residual above is that of the normal equations",
+              report.least_squares_residual, std::string(glyph("‖b - A x‖", "|b - A x|")).c_str()));
   if (request.rhs == "a-times-ones")
     out << labelled("Error",
                     print("%.3e = max |x - 1| (the exact solution is all ones)", outcome.error));

@@ -17,8 +17,8 @@ namespace cnc::cli {
 template <class V, class Exec, class Space = typename Exec::memory_space>
 Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrMatrix<V>& on_host,
                     const SolveOutcome& outcome, const SolveOptions& options) {
-  const auto n = static_cast<std::size_t>(A.rows);
-  const Vector<V, Space> x = zeroed<V, Space>("x", n), y = zeroed<V, Space>("y", n);
+  const Vector<V, Space> x = zeroed<V, Space>("x", static_cast<std::size_t>(A.cols)),
+                         y = zeroed<V, Space>("y", static_cast<std::size_t>(A.rows));
   const auto time = [&](const auto& matrix) -> Timing {
     try {
       const auto plan = plan_spmv<V>(ctx, matrix);

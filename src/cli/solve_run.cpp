@@ -38,12 +38,13 @@ std::uint64_t parse_seed(const std::string& text) {
 }
 
 template <class V>
-Vector<V> vector_from_file(const std::string& path, index_t rows, const char* what) {
+Vector<V> vector_from_file(const std::string& path, const char* what, index_t entries,
+                           const char* unit) {
   Vector<V> v = read_vector<V>(path);
-  if (v.extent(0) != static_cast<std::size_t>(rows))
+  if (v.extent(0) != static_cast<std::size_t>(entries))
     throw IoError(path, 0,
                   std::string(what) + " has " + count_text(static_cast<long long>(v.extent(0))) +
-                      " entries, the matrix has " + count_text(rows) + " rows");
+                      " entries, the matrix has " + count_text(entries) + " " + unit);
   return v;
 }
 
@@ -67,7 +68,7 @@ bool is_built_in_rhs(const std::string& text) {
 
 template <class V>
 Vector<V> right_hand_side(const std::string& text, const CsrMatrix<V>& A) {
-  if (!is_built_in_rhs(text)) return vector_from_file<V>(text, A.rows, "right-hand side");
+  if (!is_built_in_rhs(text)) return vector_from_file<V>(text, "right-hand side", A.rows, "rows");
   const auto b = zeroed<V>("b", static_cast<std::size_t>(A.rows));
   if (text == "ones") {
     Kokkos::deep_copy(b, V(1));
@@ -129,8 +130,9 @@ SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest re
   using Space = typename Exec::memory_space;
   const Vector<V> b = right_hand_side(request.rhs, A);
   const Vector<V> x0 = request.x0 == "zero"
-                           ? zeroed<V>("x", static_cast<std::size_t>(A.rows))
-                           : vector_from_file<V>(request.x0, A.rows, "start vector");
+                           ? zeroed<V>("x", static_cast<std::size_t>(A.cols))
+                           : vector_from_file<V>(request.x0, "start vector", A.cols,
+                                                 A.rows == A.cols ? "rows" : "columns");
   ProgressLine line(request.show_progress);
   const double rtol = request.options.rtol;
   request.options.callback_interval = callback_interval(ctx, A.nonzeros);

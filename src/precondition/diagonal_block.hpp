@@ -55,7 +55,7 @@ struct BlocksInCsr {
   }
 };
 
-/// The diagonal blocks of A^T A, from A^T in CSR with ascending rows.
+/// The diagonal blocks of A^T A, from A^T in CSR with ascending rows. A column of zeros counts as one of the identity.
 template <class S>
 struct NormalBlocks {
   BcsrOperand<S> A;  ///< A^T, whose rows are the columns
@@ -74,6 +74,7 @@ struct NormalBlocks {
   KOKKOS_INLINE_FUNCTION double entry(index_t row) const { return product(row, row); }
   KOKKOS_INLINE_FUNCTION void copy_row(index_t row, index_t first, int b, double* entries) const {
     for (int c = 0; c < b && c < A.rows - first; ++c) entries[c] = product(row, first + c);
+    if (entries[row - first] == 0) entries[row - first] = 1;
   }
 };
 

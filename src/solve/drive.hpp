@@ -145,7 +145,7 @@ class Drive {
         options_.reference == ToleranceReference::rhs ? report_.rhs_norm * scale_ : residual;
     report_.tolerance = std::max(options_.rtol * reference_, options_.atol * scale_);
     record(residual);
-    if (!std::isfinite(residual))
+    if (!std::isfinite(residual + true_residual_.of_data()))
       return end(SolveStatus::not_finite, "the initial residual b - A x0");
     if (residual <= report_.tolerance) return SolveStatus::converged;
     if (!setup_.ok()) return preconditioner_failure();
@@ -330,7 +330,7 @@ class Drive {
     true_residual_.multiply(x_, 0);
     report_.initial_residual = report_.recurrence_residual = 0;
     report_.tolerance = options_.atol;
-    record(0);
+    record(facts().least_squares ? true_residual_(work_.r) : 0);
     return SolveStatus::converged;
   }
 
@@ -467,6 +467,8 @@ class Drive {
   void record(double residual) {
     report_.true_residual = residual;
     report_.relative_residual = reference_ > 0 ? residual / reference_ : 0;
+    if (facts().least_squares)
+      report_.least_squares_residual = true_residual_.of_data() / true_residual_.scale();
   }
 
   SolveStatus explain(SolveStatus status, std::string detail) {

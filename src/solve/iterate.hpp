@@ -13,6 +13,7 @@ struct IterateViews {
   const Ordering<V, Exec>& ordering;
   Vector<V, Space> x, r;
   Vector<V, Space> x_given, r_given;  ///< used when rows are reordered only
+  index_t rows, cols;                 ///< of the matrix given
 };
 
 /// The iterate for the time of one callback, brought into the caller's order and units when it asks.
@@ -25,7 +26,8 @@ class ShownIterate final : public Iterate {
   ShownIterate(const TrueResidual<V, Exec>& residual, const IterateViews<V, Exec>& views,
                void (*form_residual)(void*), void* engine)
       : residual_(residual), views_(views), form_residual_(form_residual), engine_(engine) {
-    rows = static_cast<index_t>(views.x.extent(0));
+    rows = views.rows;
+    cols = views.cols;
     scalar_bytes = sizeof(V);
     on_host = is_host_space<Space>;
   }

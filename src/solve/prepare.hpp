@@ -105,6 +105,30 @@ struct Transposition {
   }
 };
 
+/// offsets[i] := given[i], past its end the last of them
+struct ExtendOffsets {
+  const index_t* given;
+  index_t rows;
+  index_t* offsets;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    offsets[i] = given[i < rows ? i : rows];
+  }
+};
+
+/// A matrix with rows or columns of zeros added, so that it is square: only offsets of added rows are copied.
+template <class Exec, class V, class Space>
+CsrMatrix<V, Space> made_square(const Exec& exec, CsrMatrix<V, Space> A) {
+  const index_t n = std::max(A.rows, A.cols);
+  if (A.rows < n) {
+    const auto offsets = uninitialized<index_t, Space>("cnc::row_offsets", std::size_t(n) + 1);
+    on_each(exec, offset_t(n) + 1, ExtendOffsets{A.row_offsets.data(), A.rows, offsets.data()});
+    exec.fence();
+    A.row_offsets = offsets;
+  }
+  A.rows = A.cols = n;
+  return A;
+}
+
 /// A view of the same entries in memory of its own.
 template <class T, class... Properties>
 Kokkos::View<T*, Properties...> cloned(const Kokkos::View<T*, Properties...>& view) {

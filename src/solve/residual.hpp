@@ -30,7 +30,7 @@ struct SubtractFrom {
 
 /// Norms and the residual s b - A x of one solve. s is a power of two: a right-hand side near the ends of
 /// the range of V is solved as A (s x) = s b, so that the sums of the recurrence neither underflow nor
-/// overflow.
+/// overflow. Of least squares all norms are those of the normal equations, A^T b and A^T (s b - A x).
 template <class V, class Exec>
 class TrueResidual {
  public:
@@ -56,13 +56,16 @@ class TrueResidual {
     system_.apply_exactly(x_, r);
     system_.vector_ops().axpby(queue(), rows(), static_cast<V>(scale_), b_.data(), V(-1), r.data());
     tally_.backend_calls += 2;
-    enqueue_norm(r, slot);
+    enqueue_norm_to_decide(r, slot);
     stay_in_range(r);
   }
   double norm_of(const Vector<V, Space>& r, int slot) {
     const double plain = *system_.ctx->result_slot(slot);
-    return fits(plain) ? plain : norm(r);
+    if (fits(plain)) return plain;
+    return least_squares() ? norm(work_.normal) : norm(r);
   }
+  /// Of least squares: || s b - A x || of the last residual that is known by its norm; else 0.
+  double of_data() const { return least_squares() ? *system_.ctx->result_slot(slot_of_data) : 0.0; }
 
   /// The norm of b, and where the host would have to wait for it, what comes next as well: r := b - A x and its
   /// norm, after one wait for both; ahead() may enqueue more before it, at its own risk.
@@ -76,7 +79,7 @@ class TrueResidual {
     if constexpr (is_host_space<Space>) {
       return {rhs_norm()};
     } else {
-      enqueue_norm(b_, 1);
+      enqueue_norm_to_decide(b_, 1);
       enqueue(r, 0);
       ahead();
       wait();
@@ -88,8 +91,11 @@ class TrueResidual {
 
   /// The norm of b as it was given. Overwrites r.
   double rhs_norm() {
-    const double plain = sum_of_squares_root(b_);
+    enqueue_norm_to_decide(b_, 0);
+    wait();
+    const double plain = *system_.ctx->result_slot();
     if (fits(plain)) return plain;
+    if (least_squares()) return norm(work_.normal);
     Kokkos::deep_copy(execution_space_instance(), work_.r, b_);
     ++tally_.backend_calls;
     return norm(work_.r);
@@ -141,6 +147,19 @@ class TrueResidual {
   static constexpr double least_norm = 1e-150;
   static constexpr double largest_norm = 1e150;
 
+  static constexpr int slot_of_data = 3;
+
+  bool least_squares() const { return work_.normal.extent(0) != 0; }
+  /// The norm of v, or, of least squares, that of A^T v, which `normal` then holds.
+  template <class Values>
+  void enqueue_norm_to_decide(const Values& v, int slot) {
+    if (!least_squares()) return enqueue_norm(v, slot);
+    enqueue_norm(v, slot_of_data);
+    system_.apply_exactly(v, work_.normal, true);
+    ++tally_.backend_calls;
+    enqueue_norm(work_.normal, slot);
+  }
+
   /// Whether a norm computed from plain squares is good. Those of floats are exact in double.
   static bool fits(double norm) {
     return std::is_same_v<V, float> || (norm >= least_norm && norm <= largest_norm);
@@ -170,7 +189,10 @@ class TrueResidual {
     system_.apply_widened(work_.wide_x, work_.wide_r);
     on_each(*system_.ctx, rows(), SubtractFrom{scale_, b_.data(), work_.wide_r.data(), r.data()});
     tally_.backend_calls += 3;
-    enqueue_norm(work_.wide_r, slot);
+    if (least_squares())
+      enqueue_norm_to_decide(r, slot);
+    else
+      enqueue_norm(work_.wide_r, slot);
     stay_in_range(r);
   }
   /// A recurrence never loses what r has in the null space by rounding. The norm is that with it.

@@ -24,12 +24,14 @@ struct Solver<V, Exec>::State {
   detail::System<V, Exec> system;
   detail::Workspace<V, Space> work;
   detail::ColumnWork<V, Space> column_work;  ///< for several right-hand sides
-  Vector<V, Space> column_b, column_x;       ///< one of their columns, where it is not contiguous
+  Vector<V, Space> whole_b,
+      whole_x;  ///< b and x where those given are not contiguous, or shorter than the longer side
   detail::Ordering<V, Exec> ordering;
   detail::Transposition<V, Exec> transposition;  ///< for methods with products with A^T
   CsrMatrix<V, Space> pattern;  ///< the CSR matrix given to prepare or its copy, for update_values
   CsrMatrix<V, Space> source;   ///< after a prepare with CSR: what preconditioners are set up from
   detail::Diagnosis<V, Exec> diagnosis{system, ordering, source};
+  index_t given_rows = 0, given_cols = 0;  ///< of the matrix before it is made square
   bool copies = false;              ///< the solver works on a copy of its own of what it is given
   bool chosen = false;              ///< `auto` chose the layout
   std::string note;                 ///< for the next report: what update_values had to change
@@ -44,6 +46,34 @@ struct Solver<V, Exec>::State {
 
   const Exec& exec() const { return ctx->execution_space_instance(); }
 
+  bool is_rectangular() const { return given_rows != given_cols; }
+  /// The method asked for, or what that is for a matrix of this shape.
+  Method method_for(index_t rows, index_t cols) const {
+    return options.method == Method::automatic && rows != cols ? Method::lsqr : options.method;
+  }
+  /// Refuses a matrix of a shape with which what is asked for cannot be done.
+  void check_shape(index_t rows, index_t cols) const {
+    const Method method = method_for(rows, cols);
+    if (method == Method::automatic) return;
+    const bool square = rows == cols;
+    require(square || method_facts(method).normal_equations, [&] {
+      return "Solver: the matrix must be square, or the method lsqr or cgnr; it is " +
+             std::to_string(rows) + " x " + std::to_string(cols);
+    });
+    require(square || !system.given,
+            "Solver: a preconditioner of the caller's needs a square matrix");
+    require(
+        (square && !method_facts(method).least_squares) ||
+            (options.null_space == NullSpace::none && null_vectors.empty()),
+        "Solver: least squares take no null space; lsqr from x = 0 finds a solution that has no "
+        "part in there");
+  }
+  void take_shape(index_t rows, index_t cols) {
+    given_rows = rows;
+    given_cols = cols;
+    as_prepared.method = method_for(rows, cols);
+  }
+
   /// The CSR matrix that iterations work on, and from which the preconditioner is set up.
   const CsrMatrix<V, Space>& ordered(const CsrMatrix<V, Space>& A) const {
     return ordering.rearranged() ? ordering.matrix : A;
@@ -53,6 +83,7 @@ struct Solver<V, Exec>::State {
   void choose_preconditioner() {
     const int asked = as_prepared.preconditioner_block_size;
     choice = detail::choose_methods(&as_prepared.method, diagnosis);
+    if (as_prepared.method != options.method) choice.reason = "the matrix is not square";
     system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layout_block_size,
                        choice.diagonal_rule()};
   }
@@ -242,6 +273,7 @@ struct Solver<V, Exec>::State {
                   system.widens());
     if (const Method method = as_prepared.method; !is_phased(method))
       work.allocate_basis(rows, as_prepared.restart, method == Method::fgmres);
+    if (is_rectangular()) allocate_whole();
     detail::plan_iterations(system, work);
     column_work.recorded.forget();  // of another layout
     null_space.set_up(*ctx, rows, as_prepared.null_space == NullSpace::constant, null_vectors,
@@ -280,7 +312,8 @@ struct Solver<V, Exec>::State {
     prepared = false;
     work = {};
     column_work = {};
-    column_b = column_x = {};
+    whole_b = whole_x = {};
+    given_rows = given_cols = 0;
     null_space = {};
     ordering = {};
     pattern = source = {};
@@ -376,12 +409,16 @@ struct Solver<V, Exec>::State {
   void check_solve(std::size_t of_b, std::size_t of_x) const {
     require(prepared, "Solver: call prepare before solve");
     system.check_given();
-    const auto n = static_cast<std::size_t>(system.rows);
-    require(of_b == n && of_x == n, [&] {
-      return "Solver: the matrix has " + std::to_string(n) + " rows, b has " +
-             std::to_string(of_b) + " entries, x has " + std::to_string(of_x);
-    });
-    require(options.method == as_prepared.method &&
+    require(!is_rectangular() || !system.given,
+            "Solver: a preconditioner of the caller's needs a square matrix");
+    require(of_b == static_cast<std::size_t>(given_rows) &&
+                of_x == static_cast<std::size_t>(given_cols),
+            [&] {
+              return "Solver: the matrix has " + std::to_string(given_rows) + " rows" +
+                     (is_rectangular() ? " and " + std::to_string(given_cols) + " columns" : "") +
+                     ", b has " + std::to_string(of_b) + " entries, x has " + std::to_string(of_x);
+            });
+    require(method_for(given_rows, given_cols) == as_prepared.method &&
                 (is_phased(options.method) || options.restart == as_prepared.restart),
             "Solver: the method or its restart was changed after prepare; call prepare again");
   }
@@ -414,24 +451,30 @@ struct Solver<V, Exec>::State {
     return methods.size() == 1;
   }
 
-  /// One of several columns.
-  SolveReport solve_column(const MultiVector<const V, Space>& b, const MultiVector<V, Space>& x,
-                           int column, const SolveOptions& with) {
+  /// For views with any stride, of the lengths given.
+  template <class B, class X>
+  SolveReport solve_given(const B& b, const X& x, const SolveOptions& with) {
     const std::size_t n = x.extent(0);
-    const auto of_b = Kokkos::subview(b, Kokkos::ALL, column);
-    const auto of_x = Kokkos::subview(x, Kokkos::ALL, column);
-    if (n < 2 || (b.stride(0) == 1 && x.stride(0) == 1))
-      return solve(Vector<const V, Space>(of_b.data(), n), Vector<V, Space>(of_x.data(), n), with);
-    if (column_x.extent(0) != n) {
-      column_b = uninitialized<V, Space>("cnc::column_b", n);
-      column_x = uninitialized<V, Space>("cnc::column_x", n);
-    }
-    Kokkos::deep_copy(exec(), column_b, of_b);
-    Kokkos::deep_copy(exec(), column_x, of_x);
-    SolveReport report = solve(column_b, column_x, with);
-    Kokkos::deep_copy(exec(), of_x, column_x);
+    if (!is_rectangular() && (n < 2 || (b.stride(0) == 1 && x.stride(0) == 1)))
+      return solve(Vector<const V, Space>(b.data(), n), Vector<V, Space>(x.data(), n), with);
+    allocate_whole();
+    const auto as_given = [](const Vector<V, Space>& whole, std::size_t entries) {
+      return Kokkos::subview(whole, std::make_pair(std::size_t(0), entries));
+    };
+    const auto of_x = as_given(whole_x, n);
+    Kokkos::deep_copy(exec(), as_given(whole_b, b.extent(0)), b);
+    Kokkos::deep_copy(exec(), of_x, x);
+    SolveReport report = solve(whole_b, whole_x, with);
+    Kokkos::deep_copy(exec(), x, of_x);
     exec().fence();
     return report;
+  }
+  /// Zeros, which those beyond what is given stay.
+  void allocate_whole() {
+    const auto n = static_cast<std::size_t>(system.rows);
+    if (whole_x.extent(0) == n) return;
+    whole_b = zeroed<V, Space>("cnc::whole_b", n);
+    whole_x = zeroed<V, Space>("cnc::whole_x", n);
   }
 
   SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x,
@@ -451,7 +494,8 @@ struct Solver<V, Exec>::State {
     const std::function<void()> lay_out_transpose = [this] { lay_out_for_normal_equations(); };
     const auto drive = [&](const PreconditionerSetup& its_setup, const Vector<const V, Space>& rhs,
                            const Vector<V, Space>& guess) {
-      const detail::IterateViews<V, Exec> views{ordering, guess, work.r, x, work.scratch};
+      const detail::IterateViews<V, Exec> views{ordering,     guess,      work.r,    x,
+                                                work.scratch, given_rows, given_cols};
       const auto solve_for = [&](const Vector<const V, Space>& b_or_less) {
         detail::Drive<V, Exec>(system, work, with, methods, its_setup, diagnosis, null_space,
                                b_or_less, guess, views, lay_out_transpose, report)
@@ -520,9 +564,10 @@ template <class V, class Exec>
 void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& given) {
   State& s = *state_;
   if (given.block_size != 1) return prepare(Matrix<V, Space>(given));
-  require(given.rows == given.cols, "Solver: the matrix must be square");
+  s.check_shape(given.rows, given.cols);
   s.prepare([&] {
-    const CsrMatrix<V, Space> A = s.checked(given);
+    s.take_shape(given.rows, given.cols);
+    const CsrMatrix<V, Space> A = detail::made_square(s.exec(), s.checked(given));
     s.require_room(A.rows, A.blocks(), 0);
     s.pattern = s.copies ? detail::cloned(A) : A;
     if (s.options.reordering == Reordering::rcm)
@@ -538,12 +583,15 @@ void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& given) {
 template <class V, class Exec>
 void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
   State& s = *state_;
-  require(rows(given) == cols(given), "Solver: the matrix must be square");
+  require(rows(given) == cols(given),
+          "Solver: a matrix in a layout of its own must be square; pass CSR for least squares");
   require(s.options.format.name == "auto" && s.options.reordering == Reordering::none &&
               s.options.storage == StoragePrecision::as_vectors,
           "Solver: a matrix in a layout of its own is used as it is; leave format, reordering and "
           "storage alone or pass CSR");
+  s.check_shape(rows(given), cols(given));
   s.prepare([&] {
+    s.take_shape(rows(given), cols(given));
     const Matrix<V, Space> A = s.checked(given);
     s.layout_block_size = block_size(A);
     const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
@@ -563,7 +611,9 @@ void Solver<V, Exec>::prepare(const LinearOperator<V, Space>& A) {
   require(s.options.preconditioner == PreconditionerKind::none,
           "Solver: a matrix-free operator has no diagonal to precondition with; choose "
           "PreconditionerKind::none, with or without set_preconditioner");
+  s.check_shape(A.rows, A.rows);
   s.prepare([&] {
+    s.take_shape(A.rows, A.rows);
     s.format = "matrix-free";
     s.system.matrix_free = A;
     s.choose_preconditioner();
@@ -579,7 +629,8 @@ void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& given) {
           "Solver: update_values with CSR needs a prepare with CSR");
   const InstanceScope scope(s.exec());
   const detail::Settled settled;
-  require(detail::same_pattern(s.exec(), given, s.pattern),
+  require(given.rows == s.given_rows && given.cols == s.given_cols &&
+              detail::same_pattern(s.exec(), detail::made_square(s.exec(), given), s.pattern),
           "Solver: update_values needs the pattern of prepare");
   // The index arrays stay those of prepare: of what is given here only the values must live.
   CsrMatrix<V, Space> A = s.pattern;
@@ -666,10 +717,10 @@ SolveReport Solver<V, Exec>::solve_contiguous(const Vector<const V, Space>& b,
   State& s = *state_;
   s.check_solve(b.extent(0), x.extent(0));
   const InstanceScope scope(s.exec());
-  const std::size_t n = x.extent(0);
-  require(n == 0 || b.data() + n <= x.data() || x.data() + n <= b.data(),
+  const std::size_t of_b = b.extent(0), of_x = x.extent(0);
+  require(std::min(of_b, of_x) == 0 || b.data() + of_b <= x.data() || x.data() + of_x <= b.data(),
           "Solver: b and x must not overlap");
-  return s.solve(b, x, s.options);
+  return s.solve_given(b, x, s.options);
 }
 
 template <class V, class Exec>
@@ -685,7 +736,8 @@ std::vector<SolveReport> Solver<V, Exec>::solve_columns(const MultiVector<const 
   require(x.span() == 0 || b.data() + b.span() <= x.data() || x.data() + x.span() <= b.data(),
           "Solver: b and x must not overlap");
   const auto solve_one = [&](int column, const SolveOptions& options) {
-    return s.solve_column(b, x, column, options);
+    return s.solve_given(Kokkos::subview(b, Kokkos::ALL, column),
+                         Kokkos::subview(x, Kokkos::ALL, column), options);
   };
   const std::function<bool()> is_patient = [&s] { return s.is_patient(); };
   detail::Batches<V, Exec> batches(s.system, s.column_work, s.options, s.methods_offered()[0],

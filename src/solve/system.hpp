@@ -140,10 +140,15 @@ struct System {
            rows == 0;
   }
 
-  /// y := A x with the matrix given by the caller, whatever the iterations store.
-  void apply_exactly(const Vector<const V, Space>& x, const Vector<V, Space>& y) const {
-    if (matrix_free) return matrix_free->apply(x, y);
-    spmv(*ctx, V(1), matrix, x, V(0), y, product_plans.matrix.get());
+  /// y := A x with the matrix given by the caller, whatever the iterations store, or A^T x.
+  void apply_exactly(const Vector<const V, Space>& x, const Vector<V, Space>& y,
+                     bool transposed = false) const {
+    if (matrix_free) return (transposed ? matrix_free->apply_transposed : matrix_free->apply)(x, y);
+    if (transposed)
+      spmv(*ctx, V(1), *transpose, x, V(0), y,
+           uses_narrow() ? nullptr : product_plans.transpose.get());
+    else
+      spmv(*ctx, V(1), matrix, x, V(0), y, product_plans.matrix.get());
   }
 
   /// Whether a float matrix can be applied to double vectors, for the true residual of float ones.

@@ -6,6 +6,7 @@
 
 #include <cnc/blas1.hpp>
 #include <cnc/solver.hpp>
+#include <cnc/triplets.hpp>
 
 // g++ 12 takes the "undefined" registers of its own AVX-512 header for a mistake.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -114,6 +115,34 @@ TEST_CASE("cgnr takes as many iterations as Eigen's") {
     CAPTURE(problem, theirs);
     CHECK(normal_residual(theirs + few) <= tolerance);
     CHECK(normal_residual(theirs - few) > tolerance);
+  }
+}
+
+TEST_CASE("lsqr takes as many iterations as Eigen's conjugate gradients of least squares") {
+  // Two problems one on top of the other, so that no x solves both: 2 n equations for n unknowns.
+  for (const char* problem : {"convection3d:8:0.5", "poisson2d:12x10", "elasticity2d:8"}) {
+    const auto P = generate_problem(problem);
+    std::vector<Triplet<double>> entries;
+    for (index_t i = 0; i < P.rows; ++i) {
+      for (index_t k = P.row_offsets(i); k < P.row_offsets(i + 1); ++k)
+        entries.push_back({i, P.columns(k), P.values(k)});
+      entries.push_back({P.rows + i, i, 1 + i % 3 * 0.5});
+      entries.push_back({P.rows + i, (i * 7 + 1) % P.rows, -0.5});
+    }
+    const auto A = csr_from_triplets<double>(2 * P.rows, P.rows, entries);
+    KnownProblem<double> stacked{problem, A, {}, varied_vector<double>(A.rows)};
+    Eigen::LeastSquaresConjugateGradient<Sparse> solver;
+    const int theirs = iterations_of_eigen(solver, stacked);
+    SolveOptions options;
+    options.method = Method::lsqr;
+    options.rtol = tolerance;
+    Context<> ctx("openmp", 2);
+    Solver<double> ours(ctx, options);
+    ours.prepare(A);
+    const Vector<double> x("x", static_cast<std::size_t>(A.cols));
+    const SolveReport report = ours.solve(stacked.b, x);
+    REQUIRE(report.converged());
+    compare(problem, report.iterations, theirs);
   }
 }
 

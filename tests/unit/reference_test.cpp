@@ -423,6 +423,31 @@ TEST_CASE("a reference run of cgnr gives hand-computed values") {
   CHECK(v.scalars.rr() < 1e-28);
 }
 
+// The same system and the same first iterate: beta^2 = 5, alpha^2 = 17/5; r = (48, -6) / 65, A^T r = (-12, 48) / 65.
+TEST_CASE("a reference run of lsqr gives hand-computed values") {
+  using L = Lsqr<double>;
+  const index_t offsets[] = {0, 1, 2}, columns[] = {1, 0};
+  const double values[] = {1, 2};
+  const BcsrOperand<double> A = {2, 2, 1, offsets, columns, values};
+  Solve v(Method::lsqr, {1, 2});
+  CHECK(v.iterate(A, true, 0) == 0);
+  CHECK(v.scalars[L::uu] == 5);
+  CHECK(v.scalars[L::vz] == Approx(17.0 / 5));
+  CHECK(v.scalars.rr() == Approx(17));
+  CHECK(v.iterate(A, false, 1) == 1);
+  CHECK(v.x()[0] == Approx(68.0 / 65));
+  CHECK(v.x()[1] == Approx(17.0 / 65));
+  CHECK(v.r()[0] == Approx(48.0 / 65));
+  CHECK(v.r()[1] == Approx(-6.0 / 65));
+  CHECK(v.scalars[L::phibar] == Approx(std::sqrt(36.0 / 65)));
+  CHECK(v.scalars.rr() == Approx(2448.0 / 4225));
+
+  CHECK(v.iterate(A, false, 1) == 1);
+  CHECK(v.x()[0] == Approx(1));
+  CHECK(v.x()[1] == Approx(1));
+  CHECK(v.scalars.rr() < 1e-28);
+}
+
 // A = [  1 1 ]  b = (2, 0), x = 0, M^-1 = 1/2: z = (1, 0), x = (1, 0), r = (2, 0) - (1, -1) = (1, 1);
 //     [ -1 1 ]  z = (1, 1) / 2, x = (3, 1) / 2, r = (1, 1) - (1, 0) = (0, 1).
 TEST_CASE("a reference run of richardson gives hand-computed values") {

@@ -6,6 +6,7 @@
 #include <cnc/contract/methods/cg_pipelined.hpp>
 #include <cnc/contract/methods/cg_single_reduction.hpp>
 #include <cnc/contract/methods/cgnr.hpp>
+#include <cnc/contract/methods/lsqr.hpp>
 #include <cnc/contract/methods/minres.hpp>
 #include <cnc/contract/methods/richardson.hpp>
 
@@ -24,7 +25,8 @@ enum class Method {
   bicg,                  ///< Fletcher 1976: two products, one with the transpose
   cgnr,                  ///< CG of the normal equations, Hestenes & Stiefel 1952: for any matrix
   richardson,            ///< stationary: Jacobi, Gauss-Seidel and SOR by their preconditioner
-  gmres,                 ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
+  lsqr,    ///< Paige & Saunders 1982: least squares, for any matrix, also one that is not square
+  gmres,   ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
   fgmres,  ///< Saad 1993: the same with a preconditioner that may change from step to step
 };
 
@@ -44,7 +46,7 @@ struct MethodList {
 /// The list of methods: the only one.
 template <class V>
 using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>,
-                           Bicg<V>, Cgnr<V>, Richardson<V>>;
+                           Bicg<V>, Cgnr<V>, Richardson<V>, Lsqr<V>>;
 
 }  // namespace methods
 
@@ -84,6 +86,7 @@ struct MethodFacts {
   int rz = -1;      ///< the scalar r . M^-1 r, which an indefinite M makes negative; -1: none
   bool transposes = false;        ///< whether it needs A^T, and M^-T unless normal_equations
   bool normal_equations = false;  ///< whether the preconditioner is one of A^T A
+  bool least_squares = false;     ///< whether what converges is A^T (b - A x)
   bool stationary = false;        ///< whether only M decides whether it converges
   bool restarts = false;  ///< whether a new start may cure a breakdown, of rounding or by chance
   int scratch = 0;        ///< a vector that is free between iterations
@@ -131,6 +134,7 @@ constexpr MethodFacts facts_of() {
   if constexpr (requires { Method::indefinite; }) facts.indefinite = Method::indefinite;
   if constexpr (requires { Method::normal_equations; })
     facts.normal_equations = Method::normal_equations;
+  if constexpr (requires { Method::least_squares; }) facts.least_squares = Method::least_squares;
   if constexpr (requires { Method::stationary; }) facts.stationary = Method::stationary;
   facts.start_phases = Method::Start::size;
   facts.iteration_phases = Method::Iteration::size;
