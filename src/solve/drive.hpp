@@ -489,7 +489,8 @@ class Drive {
     return explain(
         SolveStatus::breakdown,
         std::string(setup_.singular_block ? "the diagonal block" : "the diagonal entry") +
-            " of row " + std::to_string(setup_.row) + " (counted from 0) is " +
+            (facts().normal_equations ? " of A^T A" : "") + " of row " +
+            std::to_string(setup_.row) + " (counted from 0) is " +
             (setup_.singular_block ? "singular" : "zero, missing or not finite"));
   }
 

@@ -61,11 +61,13 @@ class TrueResidual {
   }
   double norm_of(const Vector<V, Space>& r, int slot) {
     const double plain = *system_.ctx->result_slot(slot);
-    if (fits(plain)) return plain;
-    return least_squares() ? norm(work_.normal) : norm(r);
+    if (!least_squares()) return fits(plain) ? plain : norm(r);
+    const double of_r = *system_.ctx->result_slot(slot_of_data);
+    of_data_ = fits(of_r) ? of_r : norm(r);
+    return fits(plain) ? plain : norm(work_.normal);
   }
-  /// Of least squares: || s b - A x || of the last residual that is known by its norm; else 0.
-  double of_data() const { return least_squares() ? *system_.ctx->result_slot(slot_of_data) : 0.0; }
+  /// Of least squares: || s b - A x || of the last residual; else 0.
+  double of_data() const { return of_data_; }
 
   /// The norm of b, and where the host would have to wait for it, what comes next as well: r := b - A x and its
   /// norm, after one wait for both; ahead() may enqueue more before it, at its own risk.
@@ -210,6 +212,7 @@ class TrueResidual {
   Vector<V, Space> x_;
   Tally& tally_;
   double scale_ = 1;
+  double of_data_ = 0;
 };
 
 }  // namespace cnc::detail

@@ -132,6 +132,8 @@ CNC_SOLVER_TEST("lsqr finds the least squares of tall, wide and square matrices 
         for (const StoragePrecision storage :
              {StoragePrecision::as_vectors, StoragePrecision::f32}) {
           if (format.name == "dia-symmetric") continue;
+          // Diagonal blocks of A^T A that a single equation fills are singular.
+          if (shape.rows == 1 && kind == PreconditionerKind::block_jacobi) continue;
           if (is_emulated(ctx.backend()) &&
               (storage == StoragePrecision::f32) != (kind == PreconditionerKind::jacobi))
             continue;
