@@ -100,9 +100,11 @@ inline constexpr bool all_kernels = true;
 #endif
 template <class Rows, class Method>
 inline constexpr bool has_resident_form =
-    !transposes<Method> && (compiled_block<Rows> == 1 || compiled_block<Rows> == 3 ||
-                            (all_kernels && compiled_block<Rows> > 0 && Method::symmetric &&
-                             !Method::restarts && !requires { Method::indefinite; }));
+    !transposes<Method> &&
+    (compiled_block<Rows> == 1 || compiled_block<Rows> == 3 ||
+     (
+         all_kernels && compiled_block<Rows> > 0 && Method::symmetric && !Method::restarts &&
+         !requires { Method::indefinite; } && !requires { Method::smoothed; }));
 
 /// Iterations that are enqueued at once, or recorded in a graph. A preconditioner that is enqueued between passes may
 /// cost more than all the rest and cannot skip itself once the run is over: fewer of them, and none ahead of the host

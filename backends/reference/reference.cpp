@@ -8,6 +8,7 @@
 #include <reference/cg.hpp>
 #include <reference/cg_pipelined.hpp>
 #include <reference/cg_single_reduction.hpp>
+#include <reference/cg_smoothed.hpp>
 #include <reference/cgnr.hpp>
 #include <reference/dia_spmv.hpp>
 #include <reference/lsqr.hpp>
@@ -53,6 +54,7 @@ constexpr MatrixOps<Operand, V> format_table() {
   run(Method::cgnr) = reference::cgnr<Operand, V>;
   run(Method::richardson) = reference::richardson<Operand, V>;
   run(Method::lsqr) = reference::lsqr<Operand, V>;
+  run(Method::pcg_smoothed) = reference::cg_smoothed<Operand, V>;
   return table;
 }
 

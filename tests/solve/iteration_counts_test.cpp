@@ -157,6 +157,16 @@ TEST_CASE("gmres takes as many steps as Eigen's") {
     }
 }
 
+TEST_CASE("smoothed cg takes as many iterations as minres, and one more") {
+  for (const char* problem : {"poisson2d:60x50", "elasticity2d:20", "wathen:12x10"}) {
+    const auto P = known_problem<double>(problem);
+    const auto of = [&](Method method) {
+      return iterations_of_ours(method, PreconditionerKind::jacobi, 30, P);
+    };
+    compare(problem, of(Method::pcg_smoothed), of(Method::minres));
+  }
+}
+
 TEST_CASE("minres takes as many iterations as Eigen's") {
   for (const double shift : {0.0, 1.3}) {
     const auto P = shifted("poisson2d:23x17", shift);

@@ -423,7 +423,34 @@ TEST_CASE("a reference run of cgnr gives hand-computed values") {
   CHECK(v.scalars.rr() < 1e-28);
 }
 
-// The same system and the same first iterate: beta^2 = 5, alpha^2 = 17/5; r = (48, -6) / 65, A^T r = (-12, 48) / 65.
+// A = diag(1, 3), b = (1, 1), x = 0: tau = gz = 2, alpha = 1/2, g = (1, -1) / 2, gz = 1/2, eta = 2 / (2 + 1/2) = 0.8,
+// x = eta (1, 1) / 2 and r = (1, 1) + eta (g - (1, 1)); the second iteration of CG solves the system, and so eta = 1.
+TEST_CASE("a reference run of smoothed CG gives hand-computed values") {
+  using C = CgSmoothed<double>;
+  const index_t offsets[] = {0, 1, 2}, columns[] = {0, 1};
+  const double values[] = {1, 3};
+  const BcsrOperand<double> A = {2, 2, 1, offsets, columns, values};
+  Solve v(Method::pcg_smoothed, {1, 1});
+  CHECK(v.iterate(A, true, 1) == 1);
+  CHECK(v[C::g] == Values<double>{0.5, -0.5});
+  CHECK(v.scalars[C::tau] == Approx(0.4));
+  CHECK(v.x()[0] == Approx(0.4));
+  CHECK(v.x()[1] == Approx(0.4));
+  CHECK(v.r()[0] == Approx(0.6));
+  CHECK(v.r()[1] == Approx(-0.2));
+  CHECK(v.scalars.rr() == 2);  // one iteration behind
+
+  CHECK(v.iterate(A, false, 1) == 1);
+  CHECK(v.x()[0] == Approx(1));
+  CHECK(v.x()[1] == Approx(1.0 / 3));
+  CHECK(v.scalars.rr() == Approx(0.4));
+  CHECK(v.iterate(A, false, 1) == 1);  // with nothing left to do
+  CHECK(v.scalars.breakdown == Breakdown::none);
+  CHECK(v.x()[1] == Approx(1.0 / 3));
+  CHECK(v.scalars.rr() < 1e-28);
+}
+
+// The system of cgnr and its first iterate: beta^2 = 5, alpha^2 = 17/5; r = (48, -6) / 65, A^T r = (-12, 48) / 65.
 TEST_CASE("a reference run of lsqr gives hand-computed values") {
   using L = Lsqr<double>;
   const index_t offsets[] = {0, 1, 2}, columns[] = {1, 0};

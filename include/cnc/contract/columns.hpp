@@ -29,7 +29,7 @@ namespace methods {
 
 /// The methods whose passes are compiled for several columns; with the others, columns are solved one after the other.
 template <class V>
-using ColumnMethods = MethodList<Cg<V>, Bicgstab<V>, Minres<V>>;
+using ColumnMethods = MethodList<Cg<V>, Bicgstab<V>, Minres<V>, CgSmoothed<V>>;
 
 template <class Method, class List>
 inline constexpr bool is_in = false;

@@ -5,6 +5,7 @@
 #include <cnc/contract/methods/cg.hpp>
 #include <cnc/contract/methods/cg_pipelined.hpp>
 #include <cnc/contract/methods/cg_single_reduction.hpp>
+#include <cnc/contract/methods/cg_smoothed.hpp>
 #include <cnc/contract/methods/cgnr.hpp>
 #include <cnc/contract/methods/lsqr.hpp>
 #include <cnc/contract/methods/minres.hpp>
@@ -25,9 +26,10 @@ enum class Method {
   bicg,                  ///< Fletcher 1976: two products, one with the transpose
   cgnr,                  ///< CG of the normal equations, Hestenes & Stiefel 1952: for any matrix
   richardson,            ///< stationary: Jacobi, Gauss-Seidel and SOR by their preconditioner
-  lsqr,    ///< Paige & Saunders 1982: least squares, for any matrix, also one that is not square
-  gmres,   ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
-  fgmres,  ///< Saad 1993: the same with a preconditioner that may change from step to step
+  lsqr,  ///< Paige & Saunders 1982: least squares, for any matrix, also one that is not square
+  pcg_smoothed,  ///< Schoenauer, Weiss 1990: CG that ends where MINRES does
+  gmres,         ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
+  fgmres,        ///< Saad 1993: the same with a preconditioner that may change from step to step
 };
 
 namespace methods {
@@ -46,7 +48,7 @@ struct MethodList {
 /// The list of methods: the only one.
 template <class V>
 using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>,
-                           Bicg<V>, Cgnr<V>, Richardson<V>, Lsqr<V>>;
+                           Bicg<V>, Cgnr<V>, Richardson<V>, Lsqr<V>, CgSmoothed<V>>;
 
 }  // namespace methods
 
