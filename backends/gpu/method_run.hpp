@@ -145,7 +145,9 @@ struct MethodRunner {
 
  private:
   RunOutcome& outcome() const { return *plan.outcome.template as<RunOutcome>(); }
-  RunState initial() const { return {run.rr_target, run.history, run.max_iterations}; }
+  RunState initial() const {
+    return {run.rr_target, run.history, run.energy_gains, run.max_iterations};
+  }
 
   StreamedRun<wave, Operand, V, Method> streamed() const {
     return {A, M, run.preconditioner, v, scalars, plan.state.template as<RunState>(), &outcome()};

@@ -54,7 +54,7 @@ CNC_GPU_DEVICE void finish_pass(const KeptScalars& begun, const double* sums,
   copy_scalars(s, *scalars);
   if (run.place == RunPlace::last) {
     RunState& state = *run.state;
-    if (state.history != nullptr) state.history[state.iterations] = s.rr();
+    log_iteration<Pass>(s, state.iterations, state.history, state.energy_gains);
     ++state.iterations;
     if (run_is_over(state, s)) stop_run(state, *run.outcome);
   } else if (run.place == RunPlace::finish) {

@@ -349,8 +349,9 @@ struct ResidentRun {
     load(t);
     while (!run_is_over(t.run, t.s)) {
       if (!all_phases(t, Iteration(), std::make_integer_sequence<int, Iteration::size>())) break;
-      if (t.run.history != nullptr && block_index() == 0 && thread_index() == 0)
-        t.run.history[t.run.iterations] = t.s.rr();
+      if (block_index() == 0 && thread_index() == 0)
+        log_iteration<typename Iteration::Last>(t.s, t.run.iterations, t.run.history,
+                                                t.run.energy_gains);
       ++t.run.iterations;
     }
     // Nobody may still be about to read the scalars when they change.

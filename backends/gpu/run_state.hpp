@@ -12,7 +12,7 @@ using namespace methods;
 /// do anything.
 struct RunState {
   double rr_target = 0;
-  double* history = nullptr;
+  double *history = nullptr, *energy_gains = nullptr;
   index_t max_iterations = 0;
   index_t iterations = 0;  ///< done
   bool stop = false;

@@ -146,7 +146,9 @@ void run_method(const Queue& queue, const MethodProducts<V>& products,
       while (part.stay && goes_on(part.s, part.iteration)) {
         part.iterate(typename Method::Iteration());
         if (part.s.breakdown != Breakdown::none) break;
-        if (first_thread && run->history != nullptr) run->history[part.iteration] = part.s.rr();
+        if (first_thread)
+          log_iteration<typename Method::Iteration::Last>(part.s, part.iteration, run->history,
+                                                          run->energy_gains);
         ++part.iteration;
       }
       if constexpr (!std::is_void_v<typename Method::Finish>) {

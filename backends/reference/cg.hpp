@@ -36,11 +36,12 @@ void cg(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
     add_scaled(n, alpha, p, x);
     add_scaled(n, -alpha, q, r);
 
+    const double energy_gain = alpha * s[C::rz];
     s[C::rz_previous] = s[C::rz];
     precondition(queue, n, M, r, z);
     s[C::rz] = inner_product(n, r, z);
     s[C::rr] = inner_product(n, r, r);
-    iteration_done(s, *run);
+    iteration_done(s, *run, &energy_gain);
   }
   run->scalars = s;
 }

@@ -40,6 +40,7 @@ void cg_pipelined(const Queue& queue, const Operand& A, const PreconditionerOper
     s[C::beta] = beta;
     s[C::curvature] = curvature;
     s[C::alpha] = s[C::gamma] / curvature;
+    const double energy_gain = s[C::alpha] * s[C::gamma];
     s[C::gamma_previous] = s[C::gamma];
 
     renew_direction(n, s.first, beta, Am, Aq);
@@ -51,7 +52,7 @@ void cg_pipelined(const Queue& queue, const Operand& A, const PreconditionerOper
     add_scaled(n, -s[C::alpha], q, u);
     add_scaled(n, -s[C::alpha], Aq, w);
     sums();
-    iteration_done(s, *run);
+    iteration_done(s, *run, &energy_gain);
   }
   run->scalars = s;
 }

@@ -41,11 +41,12 @@ void cg_single_reduction(const Queue& queue, const Operand& A, const Preconditio
     add_scaled(n, s[C::alpha], p, x);
     add_scaled(n, -s[C::alpha], Ap, r);
 
+    const double energy_gain = s[C::alpha] * s[C::rz];
     s[C::rz_previous] = s[C::rz];
     precondition(queue, n, M, r, z);
     s[C::rz] = inner_product(n, r, z);
     s[C::rr] = inner_product(n, r, r);
-    iteration_done(s, *run);
+    iteration_done(s, *run, &energy_gain);
   }
   run->scalars = s;
 }

@@ -40,9 +40,12 @@ inline bool goes_on(const MethodScalars& s, const MethodRun& run) {
          s.rr() > run.rr_target;
 }
 
-/// Closes an iteration. One that breaks down is none that was done and does not come here.
-inline void iteration_done(MethodScalars& s, MethodRun& run) {
+/// Closes an iteration. One that breaks down is none that was done and does not come here. `energy_gain`, of methods that
+/// say it, is what it took off the square of the energy norm of the error.
+inline void iteration_done(MethodScalars& s, MethodRun& run, const double* energy_gain = nullptr) {
   if (run.history != nullptr) run.history[run.iterations] = s.rr();
+  if (run.energy_gains != nullptr && energy_gain != nullptr)
+    run.energy_gains[run.iterations] = *energy_gain;
   ++run.iterations;
   s.first = 0;
 }

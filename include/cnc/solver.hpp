@@ -20,6 +20,15 @@ namespace cnc {
 /// What a relative tolerance is relative to.
 enum class ToleranceReference { rhs, initial_residual };
 
+/// The norm of the residual that has to meet the tolerance: ||r||_2, or the largest |r_i|.
+enum class ResidualNorm { two, infinity };
+
+/// "two", "infinity".
+const char* to_string(ResidualNorm norm);
+
+/// Components of a block system at most (SolveOptions::components).
+inline constexpr int max_components = 16;
+
 /// What prepare does to the order of rows: nothing, or reverse Cuthill-McKee. Results are in the caller's.
 enum class Reordering { none, rcm };
 
@@ -56,12 +65,14 @@ struct Iterate {
 };
 }  // namespace detail
 
-/// What a callback sees. `residual` is the recurrence's 2-norm.
+/// What a callback sees. `residual` is the recurrence's 2-norm, whatever norm decides.
 struct Progress {
-  index_t iteration = 0;               ///< how many are done
-  double residual = 0;                 ///< 2-norm of the recurrence's r
-  double relative_residual = 0;        ///< residual / reference norm
-  double seconds = 0;                  ///< since solve began
+  index_t iteration = 0;         ///< how many are done
+  double residual = 0;           ///< 2-norm of the recurrence's r
+  double relative_residual = 0;  ///< residual / reference, both 2-norms
+  double seconds = 0;            ///< since solve began
+  /// SolveReport::energy_error as far as this iteration knows it; NaN where it is not computed
+  double energy_error = std::numeric_limits<double>::quiet_NaN();
   detail::Iterate* iterate = nullptr;  ///< what stands behind x() and r()
 
   /// @{
@@ -128,7 +139,14 @@ struct SolveOptions {
 
   double rtol = 1e-8;  ///< converged when the true residual <= max(rtol * reference, atol)
   double atol = 0;     ///< absolute, in the units of b
-  ToleranceReference reference = ToleranceReference::rhs;        ///< what rtol is relative to
+  ToleranceReference reference = ToleranceReference::rhs;  ///< what rtol is relative to
+  /// In which norm the true residual has to meet the tolerance, and what it is relative to is taken. The recurrence knows
+  /// its 2-norm only: it goes on until that of the true residual is as small as the other norm needs. Not with a null space.
+  ResidualNorm norm = ResidualNorm::two;
+  /// Of a block system: unknown i, in the caller's order, is of component i % components, 1 to 16 of them. With more than
+  /// one each component's residual has to meet the tolerance of its own, relative to its own reference; one whose
+  /// reference is zero takes the largest of the others. Not with a null space.
+  int components = 1;
   index_t max_iterations = 10000;                                ///< the iteration limit
   double max_seconds = std::numeric_limits<double>::infinity();  ///< the time limit
   double divergence = 1e8;  ///< diverged when residual > divergence * initial residual
@@ -170,22 +188,32 @@ enum class SolveStatus {
 /// "converged", "max_iterations", ... as in JSON output.
 const char* to_string(SolveStatus status);
 
-/// The receipt of a solve. A norm that was not computed is NaN. Of lsqr, b and the residuals are those of the normal
-/// equations, A^T b and A^T (b - A x), but for least_squares_residual.
+/// The receipt of a solve. A norm that was not computed is NaN. Those of b and of true residuals, and what they are
+/// compared with, are norms of the kind that SolveOptions::norm asks for; what the recurrence knows are 2-norms. Of lsqr, b
+/// and the residuals are those of the normal equations, A^T b and A^T (b - A x), but for least_squares_residual.
 struct SolveReport {
   /// NaN.
   static constexpr double not_computed = std::numeric_limits<double>::quiet_NaN();
 
   SolveStatus status = SolveStatus::max_iterations;  ///< how it ended
-  std::string detail;              ///< when there is something to say: which row, which limit
-  index_t iterations = 0;          ///< all of them, restarts included
-  double rhs_norm = not_computed;  ///< ||b||
+  std::string detail;      ///< when there is something to say: which row, which limit
+  index_t iterations = 0;  ///< all of them, restarts included
+  ResidualNorm norm = ResidualNorm::two;      ///< of the residuals
+  double rhs_norm = not_computed;             ///< ||b||
   double initial_residual = not_computed;     ///< ||b - A x0||
-  double recurrence_residual = not_computed;  ///< what the iteration believed at exit
+  double recurrence_residual = not_computed;  ///< what the iteration believed at exit, a 2-norm
   /// ||b - A x|| computed at exit with the matrix given, accumulated in double.
   double true_residual = not_computed;
   double relative_residual = not_computed;  ///< true_residual / reference norm (0 when both are 0)
-  double tolerance = not_computed;          ///< the absolute residual asked for
+  double tolerance = not_computed;  ///< the absolute residual asked for; of components see below
+  /// With SolveOptions::components > 1 the norms of the true residual of each, else empty.
+  std::vector<double> component_residuals;
+  std::vector<double> component_tolerances;  ///< what each of them has to meet
+  /// Of the CG methods, with record_history: the energy norm sqrt(e . A e) of the error e of iteration energy_iteration,
+  /// from below and as a rule close; that of later iterations is smaller. By Hestenes & Stiefel's identity with a delay
+  /// (Strakos & Tichy 2002). NaN of other methods, with f32 storage, and where several columns were solved together.
+  double energy_error = not_computed;
+  index_t energy_iteration = 0;                  ///< an entry of `history`, some before the last
   double least_squares_residual = not_computed;  ///< of lsqr: ||b - A x||
   index_t restarts = 0;        ///< times the recurrence was replaced by the true residual
   double seconds = 0;          ///< of the whole solve
@@ -201,7 +229,7 @@ struct SolveReport {
   Method method = Method::automatic;      ///< the method, the last one where several were tried
   std::string
       choice;  ///< Method::automatic: "pcg: symmetric with a positive diagonal"; and what followed where a method, or a float matrix, failed
-  std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is the initial residual
+  std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is that of b - A x0
 
   /// Whether the status is `converged`.
   bool converged() const { return status == SolveStatus::converged; }

@@ -31,6 +31,7 @@ struct SolveArguments {
   std::string memory;
   std::string form = "automatic";
   std::string relative_to = "b";
+  std::string norm = "two";
   std::string reorder = "none";
   std::string null_space = "none";
   std::optional<double> rtol;
@@ -59,6 +60,7 @@ SolveRequest request_from(const SolveArguments& arguments) {
   options.rtol = arguments.rtol.value_or(default_rtol(request.precision));
   options.reference =
       arguments.relative_to == "b" ? ToleranceReference::rhs : ToleranceReference::initial_residual;
+  options.norm = arguments.norm == "inf" ? ResidualNorm::infinity : ResidualNorm::two;
   options.reordering = arguments.reorder == "rcm" ? Reordering::rcm : Reordering::none;
   options.null_space = arguments.null_space == "constant" ? NullSpace::constant : NullSpace::none;
   request.show_progress = !arguments.quiet;
@@ -168,6 +170,18 @@ void add_stopping_options(CLI::App& command, SolveArguments& a) {
   command.add_option("--relative-to", a.relative_to, "What --rtol is relative to: b or r0")
       ->check(CLI::IsMember({"b", "r0"}))
       ->type_name("NORM")
+      ->capture_default_str();
+  command
+      .add_option("--norm", a.norm,
+                  "Norm of the residual that has to meet the tolerance: two or inf")
+      ->check(CLI::IsMember({"two", "inf"}))
+      ->type_name("NORM")
+      ->capture_default_str();
+  command
+      .add_option("--components", options.components,
+                  "Unknown i is of component i mod B; the residual of each has to meet its own")
+      ->check(CLI::Range(1, max_components))
+      ->type_name("B")
       ->capture_default_str();
   command.add_option("--max-iterations", options.max_iterations, "Iteration limit")
       ->check(not_negative)

@@ -22,11 +22,21 @@ double relative(double norm, const SolveReport& report) {
   return reference == 0 ? norm : norm / reference;
 }
 
+/// A 2-norm of the recurrence relative to that norm or, where that is another norm, to the first one.
+double relative_of_recurrence(double residual, const SolveReport& report) {
+  if (report.norm == ResidualNorm::two) return relative(residual, report);
+  const double first = report.history.empty() ? 0 : report.history.front();
+  return first > 0 ? residual / first : residual;
+}
+
 /// What the plot shows: the history relative to that norm, as the tolerance is.
 std::vector<double> relative_history(const SolveReport& report) {
   std::vector<double> history = report.history;
-  for (double& residual : history) residual = relative(residual, report);
+  for (double& residual : history) residual = relative_of_recurrence(residual, report);
   return history;
+}
+double plotted_tolerance(const SolveReport& report) {
+  return report.norm == ResidualNorm::two ? relative(report.tolerance, report) : 0;
 }
 
 /// `method` is the one that was used in the end.
@@ -41,6 +51,8 @@ std::string solver_text(const SolveRequest& request, Method method) {
   const auto r0 = normal ? glyph("‖Aᵀr₀‖", "|A^T r0|") : glyph("‖r₀‖", "|r0|");
   text += print(", rtol %g of %s", options.rtol, std::string(from_rhs ? b : r0).c_str());
   if (options.atol > 0) text += print(", atol %g", options.atol);
+  if (options.norm == ResidualNorm::infinity) text += ", infinity norm";
+  if (options.components > 1) text += print(", %d components", options.components);
   return text;
 }
 
@@ -52,9 +64,25 @@ std::string status_text(const SolveReport& report) {
 
 std::string residual_text(const SolveReport& report) {
   if (std::isnan(report.true_residual)) return "not computed";
+  if (report.norm == ResidualNorm::infinity)
+    return print("%.3e true relative residual in the infinity norm (asked for %.3e)",
+                 report.relative_residual, relative(report.tolerance, report));
   return print("%.3e true relative residual (recurrence %.3e; asked for %.3e)",
                report.relative_residual, relative(report.recurrence_residual, report),
                relative(report.tolerance, report));
+}
+
+/// A line for each component: its residual and what it has to meet.
+void print_components(std::ostream& out, const SolveReport& report) {
+  for (std::size_t c = 0; c < report.component_residuals.size(); ++c)
+    out << labelled(c == 0 ? "Components" : "",
+                    print("%zu: residual %.3e (asked for %.3e)", c, report.component_residuals[c],
+                          report.component_tolerances[c]));
+}
+
+std::string energy_text(const SolveReport& report) {
+  return print("%.3e at least in the energy norm, at iteration %s", report.energy_error,
+               count_text(report.energy_iteration).c_str());
 }
 
 std::string iterations_text(const SolveReport& report) {
@@ -182,7 +210,7 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
   print_format(out, request, outcome);
   if (report.history.size() > 1) {
     out << '\n';
-    plot_residuals(out, relative_history(report), relative(report.tolerance, report));
+    plot_residuals(out, relative_history(report), plotted_tolerance(report));
     out << '\n';
   }
   out << labelled("Status", status_text(report)) << labelled("Iterations", iterations_text(report))
@@ -192,6 +220,8 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
         "Least squares",
         print("%.6e = %s; the residual above is that of the normal equations",
               report.least_squares_residual, std::string(glyph("‖b - A x‖", "|b - A x|")).c_str()));
+  print_components(out, report);
+  if (std::isfinite(report.energy_error)) out << labelled("Energy", energy_text(report));
   if (request.rhs == "a-times-ones")
     out << labelled("Error",
                     print("%.3e = max |x - 1| (the exact solution is all ones)", outcome.error));
@@ -204,7 +234,8 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
 void write_history_csv(std::ostream& out, const SolveReport& report) {
   out << "iteration,residual,relative_residual\n";
   for (std::size_t k = 0; k < report.history.size(); ++k)
-    out << print("%zu,%.17g,%.17g\n", k, report.history[k], relative(report.history[k], report));
+    out << print("%zu,%.17g,%.17g\n", k, report.history[k],
+                 relative_of_recurrence(report.history[k], report));
 }
 
 }  // namespace cnc::cli

@@ -2,7 +2,9 @@
 
 #include <cnc/solver.hpp>
 
+#include "solve/criterion.hpp"
 #include "solve/diagnosis.hpp"
+#include "solve/energy.hpp"
 #include "solve/engine.hpp"
 #include "solve/iterate.hpp"
 #include "solve/residual.hpp"
@@ -18,7 +20,9 @@ namespace cnc::detail {
 /// One solve from beginning to end. The recurrence runs in batches; between them the host looks at
 /// limits, takes snapshots and calls back. Only the true residual, computed from b - A x, decides about
 /// convergence: where the recurrence is done but the true residual is not, the iteration starts again
-/// from it (residual replacement), until it converges or no longer gains.
+/// from it (residual replacement), until it converges or no longer gains. Norms without a name are 2-norms, which
+/// recurrences know; where a Criterion decides, a recurrence that the true residual still follows goes on, to a lower
+/// target.
 template <class V, class Exec>
 class Drive {
  public:
@@ -41,7 +45,8 @@ class Drive {
         lay_out_transpose_(lay_out_transpose),
         report_(report),
         engine_(system, work, x, methods[0], choose_form(system, methods[0], options.form), tally_),
-        true_residual_(system, work, null_space, b, x, tally_) {
+        true_residual_(system, work, null_space, b, x, tally_),
+        criterion_(*system.ctx, work, options, views.ordering.permutation, system.rows, tally_) {
     if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
   }
 
@@ -68,10 +73,11 @@ class Drive {
     report_.host_synchronisations = tally_.host_synchronisations;
     add_cost();
     if (options_.record_history) {
-      report_.history.reserve(rr_history_.size() + 1);
-      report_.history.push_back(report_.initial_residual);
-      for (double rr : rr_history_) report_.history.push_back(std::sqrt(rr) / scale_);
+      report_.history.reserve(log_.rr.size() + 1);
+      report_.history.push_back(initial_ / scale_);
+      for (double rr : log_.rr) report_.history.push_back(std::sqrt(rr) / scale_);
     }
+    take_energy_error();
     system_.ctx->fence();
     report_.seconds = seconds();
   }
@@ -93,6 +99,8 @@ class Drive {
       double(std::numeric_limits<V>::epsilon()) * std::numeric_limits<V>::epsilon();
   /// Iterations within which a recurrence with a nonsymmetric matrix has to halve its residual.
   static constexpr index_t patience = 500;
+  /// A recurrence goes on beside a true residual that is no larger than so many times its own.
+  static constexpr double most_drift = 2;
   /// A snapshot costs a product with the matrix: it waits for this much gain over the last one.
   static constexpr double snapshot_gain = 0.1;
 
@@ -131,23 +139,23 @@ class Drive {
       engine_.start_ahead();
       copy(x_, work_.best);
     });
-    report_.rhs_norm = start.rhs_norm;
-    if (!std::isfinite(report_.rhs_norm))
-      return end(SolveStatus::not_finite, "the right-hand side");
-    if (report_.rhs_norm == 0) return zero_rhs();
-    true_residual_.begin_scaling(report_.rhs_norm);
+    report_.norm = options_.norm;
+    report_.rhs_norm = rhs_norm_ = start.rhs_norm;
+    if (!std::isfinite(rhs_norm_)) return end(SolveStatus::not_finite, "the right-hand side");
+    if (rhs_norm_ == 0) return zero_rhs();
+    true_residual_.begin_scaling(rhs_norm_);
     scale_ = true_residual_.scale();
     const bool ahead = start.has_residual && scale_ == 1;
     double residual = ahead ? start.residual : true_residual_(work_.r);
     if (!ahead) engine_.forget_start();
-    report_.initial_residual = report_.recurrence_residual = residual;
-    reference_ =
-        options_.reference == ToleranceReference::rhs ? report_.rhs_norm * scale_ : residual;
+    report_.initial_residual = report_.recurrence_residual = initial_ = residual;
+    reference_ = options_.reference == ToleranceReference::rhs ? rhs_norm_ * scale_ : residual;
     report_.tolerance = std::max(options_.rtol * reference_, options_.atol * scale_);
+    if (criterion_.active()) begin_criterion();
     record(residual);
     if (!std::isfinite(residual + true_residual_.of_data()))
       return end(SolveStatus::not_finite, "the initial residual b - A x0");
-    if (residual <= report_.tolerance) return SolveStatus::converged;
+    if (is_met(residual)) return SolveStatus::converged;
     if (!setup_.ok()) return preconditioner_failure();
     if (methods_.size() == 1 && facts().symmetric && !options_.allow_nonsymmetric &&
         diagnosis_.is_clearly_nonsymmetric())
@@ -157,10 +165,14 @@ class Drive {
     if (ahead && engine_.unseen()) best_ = residual;  // its x is there
     for (;;) {
       keep_best(residual);
-      const SolveStatus ended = recurrence(residual);
-      const double now = residual_at_end();
+      SolveStatus ended = recurrence(residual);
+      double now = residual_at_end();
+      while (ended == SolveStatus::converged && can_go_lower(now)) {
+        ended = go_down_to(criterion_.aim(report_.recurrence_residual, criterion_.worst(norms_)));
+        now = residual_at_end();
+      }
       record(now);
-      if (now <= report_.tolerance) return SolveStatus::converged;
+      if (is_met(now)) return SolveStatus::converged;
       if (accepted_) return explain(SolveStatus::converged, "accepted by the callback");
       if (ended != SolveStatus::converged && !starts_again_after(ended, now, residual)) {
         if (!goes_on_otherwise(ended, now, residual)) return restore_best(ended, now);
@@ -236,7 +248,7 @@ class Drive {
   /// x is the best one there is; its residual.
   double from_best(SolveStatus ended, double now) {
     if (!(now <= best_)) restore_best(ended, now);
-    return report_.true_residual;
+    return recorded_;
   }
   /// Whether an end says something of the method or the matrix, with iterations left to try another.
   bool can_be_mended(SolveStatus ended) const {
@@ -293,6 +305,8 @@ class Drive {
     add_cost();
     say_what_followed(ended, engine_.iterations() - begun_at_, "of " + name_of(tried_),
                       name_of(next));
+    log_.energy_gains.clear();
+    report_.energy_error = SolveReport::not_computed;
     tried_ = next;
     begun_at_ = engine_.iterations();
     system_.uses_normal = facts().normal_equations;
@@ -308,8 +322,7 @@ class Drive {
     if (ended != SolveStatus::breakdown && ended != SolveStatus::not_positive_definite)
       return false;
     constexpr double rounding = 1e4 * std::numeric_limits<V>::epsilon();
-    return now <= least_gain * residual ||
-           (restarts_ > 0 && now <= rounding * report_.rhs_norm * scale_);
+    return now <= least_gain * residual || (restarts_ > 0 && now <= rounding * rhs_norm_ * scale_);
   }
 
   /// A run that the host does not see ends with the true residual of where it came to, in the vector that is free between
@@ -320,8 +333,56 @@ class Drive {
     drive.residual_is_behind_ = true;
   }
   double residual_at_end() {
-    return residual_is_behind_ ? true_residual_.norm_of(work_.scratch, slot_behind)
-                               : true_residual_(work_.r);
+    if (residual_is_behind_)
+      return measured(true_residual_.norm_of(work_.scratch, slot_behind), work_.scratch);
+    if (!criterion_.active()) return true_residual_(work_.r);
+    residual_is_behind_ = true;  // and r is still that of the recurrence
+    return measured(true_residual_(work_.scratch), work_.scratch);
+  }
+
+  /// The norm of a true residual that was computed to r. Takes those by which a Criterion decides.
+  double measured(double norm, const Vector<V, Space>& r) {
+    if (criterion_.active())
+      norms_ = true_residual_.with_exact(r, [&](const auto& v) { return criterion_.norms(v); });
+    return norm;
+  }
+  /// Whether the residual that was measured last meets the tolerance; a NaN does not.
+  bool is_met(double residual) const {
+    return criterion_.active() ? criterion_.worst(norms_) <= 1 : residual <= report_.tolerance;
+  }
+  /// What the recurrence goes down to from `residual`.
+  double aim(double residual) const {
+    return criterion_.active() ? criterion_.aim(residual, criterion_.worst(norms_))
+                               : report_.tolerance;
+  }
+  /// Whether all that is wrong with a recurrence that is done is its target: a start would cost it its directions.
+  bool can_go_lower(double now) const {
+    return criterion_.active() && criterion_.worst(norms_) > 1 &&
+           now <= most_drift * report_.recurrence_residual &&
+           report_.recurrence_residual > least_target_;
+  }
+
+  /// Norms and tolerances of a Criterion, once the first residual is in work_.r.
+  void begin_criterion() {
+    measured(initial_, work_.r);
+    const auto of_rhs = criterion_.norms(true_residual_.rhs());
+    report_.rhs_norm = criterion_.whole(of_rhs);
+    report_.initial_residual = criterion_.whole(norms_);
+    references_ = of_rhs;
+    if (options_.reference == ToleranceReference::initial_residual) {
+      references_ = norms_;
+      for (double& norm : references_) norm /= scale_;
+    }
+    refer(scale_);
+  }
+  /// Tolerances of s b - A s x.
+  void refer(double scale) {
+    auto scaled = references_;
+    for (double& norm : scaled) norm *= scale;
+    criterion_.refer_to(scaled, scale);
+    whole_reference_ = criterion_.whole(scaled);
+    report_.tolerance = std::max(options_.rtol * whole_reference_, options_.atol * scale);
+    if (options_.components > 1) report_.component_tolerances = criterion_.tolerances();
   }
 
   /// x = 0 is exact, and no relative tolerance could be met otherwise. It takes the place of the guess before
@@ -330,6 +391,11 @@ class Drive {
     true_residual_.multiply(x_, 0);
     report_.initial_residual = report_.recurrence_residual = 0;
     report_.tolerance = options_.atol;
+    if (criterion_.active()) {
+      norms_.assign(static_cast<std::size_t>(options_.components), 0);
+      references_ = norms_;
+      refer(1);
+    }
     record(facts().least_squares ? true_residual_(work_.r) : 0);
     return SolveStatus::converged;
   }
@@ -340,9 +406,10 @@ class Drive {
     report_.recurrence_residual /= scale_;
     reference_ /= scale_;
     report_.tolerance = std::max(options_.rtol * reference_, options_.atol);
-    const double now = true_residual_.end_scaling();
+    const double now = measured(true_residual_.end_scaling(), work_.r);
+    if (!references_.empty()) refer(1);
     record(now);
-    if (report_.status == SolveStatus::converged && !accepted_ && !(now <= report_.tolerance))
+    if (report_.status == SolveStatus::converged && !accepted_ && !is_met(now))
       report_.status =
           explain(SolveStatus::stagnated, "x is too small or large for this precision");
   }
@@ -365,19 +432,24 @@ class Drive {
   /// Runs the recurrence from the residual in r; `converged` means that it believes so.
   SolveStatus recurrence(double residual) {
     engine_.start(residual);
-    residual_is_behind_ = false;
-    // Having missed the tolerance by a rounding once, the recurrence aims lower.
-    double target = report_.tolerance * (restarts_ > 0 ? least_gain : 1.0);
-    target =
-        std::max(target, residual * (system_.uses_narrow() ? narrow_reduction : least_reduction));
+    take_energy_error();
+    log_.energy_gains.clear();
     lowest_ = residual;
-    lowest_at_ = engine_.iterations();
-    const double limit = options_.divergence * report_.initial_residual;
+    lowest_at_ = started_at_ = engine_.iterations();
+    least_target_ = residual * (system_.uses_narrow() ? narrow_reduction : least_reduction);
+    // Having missed the tolerance by a rounding once, the recurrence aims lower.
+    return go_down_to(aim(residual) * (restarts_ > 0 ? least_gain : 1.0));
+  }
+
+  /// Goes on with it.
+  SolveStatus go_down_to(double norm) {
+    residual_is_behind_ = false;
+    const double target = std::max(norm, least_target_);
+    const double limit = options_.divergence * initial_;
     while (!(engine_.seen().rr() <= target * target)) {
       if (engine_.iterations() >= options_.max_iterations) return SolveStatus::max_iterations;
       if (seconds() >= options_.max_seconds) return SolveStatus::time_limit;
-      engine_.iterate(batch_size(), target * target,
-                      options_.record_history ? &rr_history_ : nullptr);
+      engine_.iterate(batch_size(), target * target, options_.record_history ? &log_ : nullptr);
       report_.recurrence_residual = std::sqrt(engine_.seen().rr());
       if (engine_.seen().breakdown != Breakdown::none) return breakdown(engine_.seen().breakdown);
       if (!std::isfinite(report_.recurrence_residual))
@@ -413,9 +485,10 @@ class Drive {
     ShownIterate<V, Exec> shown(
         true_residual_, views_,
         [](void* engine) { static_cast<Engine<V, Exec>*>(engine)->form_residual(); }, &engine_);
-    const CallbackAction action =
-        options_.callback({done, report_.recurrence_residual / scale_,
-                           report_.recurrence_residual / reference_, seconds(), &shown});
+    take_energy_error();
+    const CallbackAction action = options_.callback({done, report_.recurrence_residual / scale_,
+                                                     report_.recurrence_residual / reference_,
+                                                     seconds(), report_.energy_error, &shown});
     residual_is_behind_ = false;  // the callback may have used the context's slots, and q to see r
     accepted_ = action.value == CallbackAction::accept;
     return action.value == CallbackAction::proceed;
@@ -444,7 +517,7 @@ class Drive {
     if (!(report_.recurrence_residual < snapshot_gain * best_)) return;
     if (engine_.iterations() < next_snapshot_) return;
     next_snapshot_ = engine_.iterations() + snapshot_interval;
-    keep_best(residual_is_behind_ ? residual_at_end()
+    keep_best(residual_is_behind_ ? true_residual_.norm_of(work_.scratch, slot_behind)
                                   : true_residual_(work_.scratch));  // it is free
   }
 
@@ -459,16 +532,34 @@ class Drive {
     if (detail != nullptr) report_.detail = detail;
     if (!(now <= best_)) {
       copy(work_.best, x_);
-      record(true_residual_(work_.r));
+      record(measured(true_residual_(work_.r), work_.r));
     }
     return status;
   }
 
   void record(double residual) {
+    recorded_ = residual;
+    double reference = reference_;
+    if (criterion_.active()) {
+      residual = criterion_.whole(norms_);
+      reference = whole_reference_;
+      if (options_.components > 1) report_.component_residuals = norms_;
+    }
     report_.true_residual = residual;
-    report_.relative_residual = reference_ > 0 ? residual / reference_ : 0;
+    report_.relative_residual = reference > 0 ? residual / reference : 0;
     if (facts().least_squares)
       report_.least_squares_residual = true_residual_.of_data() / true_residual_.scale();
+  }
+
+  /// What the iterations of this recurrence tell of the error, unless an earlier one has told more. Those with a float
+  /// matrix solve another system.
+  void take_energy_error() {
+    if (log_.energy_gains.empty() || system_.uses_narrow()) return;
+    if (engine_.seen().breakdown == Breakdown::not_positive_definite) return;
+    const EnergyEstimate estimate = estimate_energy_error(log_.energy_gains);
+    if (!estimate.close && !std::isnan(report_.energy_error)) return;
+    report_.energy_error = estimate.error / scale_;
+    report_.energy_iteration = started_at_ + static_cast<index_t>(estimate.iteration);
   }
 
   SolveStatus explain(SolveStatus status, std::string detail) {
@@ -535,6 +626,10 @@ class Drive {
   Tally tally_;
   Engine<V, Exec> engine_;
   TrueResidual<V, Exec> true_residual_;
+  Criterion<V, Exec> criterion_;
+  std::vector<double> norms_;       ///< of the Criterion, of the residual measured last
+  std::vector<double> references_;  ///< of the Criterion, in the caller's units
+  double whole_reference_ = 0;      ///< the norm of those
   Clock::time_point start_;
   static constexpr int slot_behind = 2;
   bool residual_is_behind_ = false;  ///< scratch and the slot hold the true residual of x
@@ -545,10 +640,13 @@ class Drive {
   double lowest_ = 0;  ///< recurrence residual of iteration lowest_at_, halved since the one before
   index_t lowest_at_ = 0;
   bool accepted_ = false;
-  double reference_ = 0;
+  double rhs_norm_ = 0, initial_ = 0, reference_ = 0;
+  double recorded_ = 0;      ///< the true residual in the report
+  double least_target_ = 0;  ///< below which the recurrence is not trusted
+  index_t started_at_ = 0;   ///< the iteration at which it began
   double best_ = -1;  ///< true residual of the snapshot in work_.best; negative before the first
   index_t next_snapshot_ = snapshot_interval;  ///< iteration before which none is taken
-  std::vector<double> rr_history_;
+  IterationLog log_;
 };
 
 }  // namespace cnc::detail

@@ -18,6 +18,12 @@ void plan_iterations(System<V, Exec>& system, Workspace<V, typename Exec::memory
   work.plan = system.make_plan();
 }
 
+/// What is recorded of iterations.
+struct IterationLog {
+  std::vector<double> rr;
+  std::vector<double> energy_gains;  ///< of this recurrence, where the method tells them
+};
+
 /// The iterations of any method over the highest level of operations that a system offers, a limited number of them at
 /// a time. Scalars stay in the backend's memory space; `seen` is the host's copy.
 template <class V, class Exec>
@@ -85,20 +91,20 @@ class Engine {
   }
 
   /// Does at most `iterations` more, Workspace::longest_batch at most, until r . r <= rr_target or a
-  /// breakdown. Without `rr_history` nothing is recorded.
-  void iterate(index_t iterations, double rr_target, std::vector<double>* rr_history) {
+  /// breakdown. Without a log nothing is recorded.
+  void iterate(index_t iterations, double rr_target, IterationLog* log) {
     if (!is_phased(which_)) {
-      iterations_ += gmres_.iterate(iterations, rr_target, rr_history);
+      iterations_ += gmres_.iterate(iterations, rr_target, log != nullptr ? &log->rr : nullptr);
       return;
     }
-    if (is_run(form_)) return run(iterations, rr_target, rr_history);
+    if (is_run(form_)) return run(iterations, rr_target, log);
     if (form_ == SolveForm::plain_operations) {
       PlainCg<V, Exec> plain(system_, work_, x_, tally_);
-      return repeat(iterations, rr_target, rr_history, [&] {
+      return repeat(iterations, rr_target, log, [&] {
         which_ == Method::pcg ? plain.classic(scalars()) : plain.single_reduction(scalars());
       });
     }
-    repeat(iterations, rr_target, rr_history, [&] {
+    repeat(iterations, rr_target, log, [&] {
       execute(method_->iteration, method_->iteration_phases, passes().iteration);
       see();
     });
@@ -134,12 +140,15 @@ class Engine {
   double* scalar(int k) const { return &work_.scalars.data()->value[k]; }
 
   template <class Iterate>
-  void repeat(index_t iterations, double rr_target, std::vector<double>* rr_history,
-              const Iterate& iterate) {
+  void repeat(index_t iterations, double rr_target, IterationLog* log, const Iterate& iterate) {
     for (; iterations > 0 && !(seen().rr() <= rr_target); --iterations) {
       if (seen().breakdown == Breakdown::none) iterate();
       if (seen().breakdown != Breakdown::none) return;  // the iteration did not come to its end
-      if (rr_history != nullptr) rr_history->push_back(seen().rr());
+      if (log != nullptr) {
+        log->rr.push_back(seen().rr());
+        if (method_->energy_gain != nullptr)
+          log->energy_gains.push_back(method_->energy_gain(seen()));
+      }
       ++iterations_;
     }
   }
@@ -193,13 +202,15 @@ class Engine {
   }
 
   /// Iterations in one backend call.
-  void run(index_t iterations, double rr_target, std::vector<double>* rr_history) {
+  void run(index_t iterations, double rr_target, IterationLog* log) {
     MethodRun run;
     run.form = form_;
     run.starts = starts_;
     run.max_iterations = iterations;
     run.rr_target = rr_target;
-    run.history = rr_history != nullptr ? work_.rr_history.data() : nullptr;
+    const bool logs_energy = log != nullptr && method_->energy_gain != nullptr;
+    if (log != nullptr) run.history = work_.rr_history.data();
+    if (logs_energy) run.energy_gains = work_.energy_gains.data();
     run.plan = work_.plan.get();
     run.behind = behind_;
     run.behind_context = behind_context_;
@@ -212,8 +223,10 @@ class Engine {
       system_.ctx->template matrices<V>(A).run[static_cast<int>(which_)](
           queue(), A, operand(), vectors(), work_.scalars.data(), &run);
     });
-    if (rr_history != nullptr)
-      rr_history->insert(rr_history->end(), run.history, run.history + run.iterations);
+    if (log != nullptr) log->rr.insert(log->rr.end(), run.history, run.history + run.iterations);
+    if (logs_energy)
+      log->energy_gains.insert(log->energy_gains.end(), run.energy_gains,
+                               run.energy_gains + run.iterations);
     starts_ = false;
     iterations_ += run.iterations;
     used_ = run.used;

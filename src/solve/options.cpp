@@ -42,6 +42,8 @@ const char* to_string(SolveStatus status) {
   return "unknown";
 }
 
+const char* to_string(ResidualNorm norm) { return norm == ResidualNorm::two ? "two" : "infinity"; }
+
 const char* to_string(SolveForm form) {
   switch (form) {
     case SolveForm::automatic: return "automatic";

@@ -69,6 +69,14 @@ class TrueResidual {
   /// Of least squares: || s b - A x || of the last residual; else 0.
   double of_data() const { return of_data_; }
 
+  /// Calls f with the residual as it was last computed to r, before it was rounded where it was accumulated in double.
+  template <class F>
+  decltype(auto) with_exact(const Vector<V, Space>& r, F&& f) const {
+    if constexpr (std::is_same_v<V, float>)
+      if (work_.wide_r.extent(0) != 0) return f(work_.wide_r);
+    return f(r);
+  }
+
   /// The norm of b, and where the host would have to wait for it, what comes next as well: r := b - A x and its
   /// norm, after one wait for both; ahead() may enqueue more before it, at its own risk.
   struct Start {
@@ -121,6 +129,7 @@ class TrueResidual {
     return (*this)(work_.r);
   }
   double scale() const { return scale_; }
+  const Vector<const V, Space>& rhs() const { return b_; }
   const Exec& execution_space_instance() const { return system_.ctx->execution_space_instance(); }
   void multiply(const Vector<V, Space>& v, double factor) const {
     system_.vector_ops().scal(queue(), rows(), static_cast<V>(factor), v.data());

@@ -13,6 +13,14 @@
 #include <cmath>
 
 namespace cnc {
+namespace {
+
+constexpr const char* criterion_and_null_space =
+    "SolveOptions: with a null space it is the 2-norm of the whole residual that decides; leave "
+    "norm and "
+    "components alone";
+
+}  // namespace
 
 template <class V, class Exec>
 struct Solver<V, Exec>::State {
@@ -62,6 +70,9 @@ struct Solver<V, Exec>::State {
     });
     require(square || !system.given,
             "Solver: a preconditioner of the caller's needs a square matrix");
+    require(!method_facts(method).least_squares || !detail::has_criterion(options),
+            "Solver: lsqr converges by the 2-norm of all of A^T (b - A x); leave norm and "
+            "components alone");
     require(
         (square && !method_facts(method).least_squares) ||
             (options.null_space == NullSpace::none && null_vectors.empty()),
@@ -421,6 +432,7 @@ struct Solver<V, Exec>::State {
     require(method_for(given_rows, given_cols) == as_prepared.method &&
                 (is_phased(options.method) || options.restart == as_prepared.restart),
             "Solver: the method or its restart was changed after prepare; call prepare again");
+    require(null_space.empty() || !detail::has_criterion(options), criterion_and_null_space);
   }
 
   /// Of several methods those from the first that there is in the form asked for.
@@ -439,7 +451,7 @@ struct Solver<V, Exec>::State {
     const bool steps =
         options.form == SolveForm::automatic || options.form == SolveForm::fused_steps;
     return columns > 1 && steps && !options.callback && null_space.empty() && !unsuitable &&
-           (system.given ? given_setup : setup).ok() &&
+           !detail::has_criterion(options) && (system.given ? given_setup : setup).ok() &&
            detail::ColumnSolve<V, Exec>::offered(system, method);
   }
 
@@ -537,6 +549,9 @@ void check(const SolveOptions& o, bool double_vectors) {
   require(o.restart >= 1 && o.restart <= detail::largest_restart,
           "SolveOptions: restart must be 1 to 1000");
   require(o.callback_interval >= 0, "SolveOptions: callback_interval must not be negative");
+  require(o.components >= 1 && o.components <= max_components,
+          "SolveOptions: components must be 1 to 16");
+  require(o.null_space == NullSpace::none || !detail::has_criterion(o), criterion_and_null_space);
   require(o.preconditioner_block_size >= 0 && o.preconditioner_block_size <= max_block_size,
           "SolveOptions: preconditioner_block_size must be 0 to 16");
   require(double_vectors || o.storage == StoragePrecision::as_vectors,

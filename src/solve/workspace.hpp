@@ -42,8 +42,12 @@ struct Workspace {
   Vector<V, Space> normal;               ///< of least squares: A^T (b - A x)
   Kokkos::View<MethodScalars*, Space> scalars;
   Kokkos::View<MethodScalars*, SharedSpace<Space>>
-      host_scalars;                               ///< the host's copy; the same on a host
-  Vector<double, SharedSpace<Space>> rr_history;  ///< [longest_batch] of a run
+      host_scalars;  ///< the host's copy; the same on a host
+  /// [longest_batch] of a run, and as many of what takes the energy norm down
+  Vector<double, SharedSpace<Space>> rr_history, energy_gains;
+  /// Of groups of rows and components, where a Criterion is asked for; and the host's copy, the same on a host
+  Vector<double, Space> partial_norms;
+  Vector<double, SharedSpace<Space>> host_partial_norms;
   std::unique_ptr<RunPlan> plan;
 
   /// What methods with a growing basis need besides.
@@ -117,6 +121,7 @@ struct Workspace {
     host_scalars(0) = {};
     basis.reset();
     rr_history = uninitialized<double, SharedSpace<Space>>("cnc::rr_history", longest_batch);
+    energy_gains = uninitialized<double, SharedSpace<Space>>("cnc::energy_gains", longest_batch);
   }
 };
 

@@ -71,6 +71,34 @@ TEST_CASE("every way to solve leads to the solution") {
   CHECK(result["error"].get<double>() < (extra.back() == "f32" ? 0.05 : 1e-4));
 }
 
+TEST_CASE("the norm that decides, and components, are those of the report") {
+  const json result = solve_json({"elasticity2d:6", "--norm", "inf", "--components", "2"});
+  CHECK(result["options"]["norm"] == "inf");
+  CHECK(result["options"]["components"] == 2);
+  const json& report = result["report"];
+  CHECK(report["norm"] == "inf");
+  REQUIRE(report["component_residuals"].size() == 2);
+  for (std::size_t c = 0; c < 2; ++c)
+    CHECK(report["component_residuals"][c].get<double>() <=
+          report["component_tolerances"][c].get<double>());
+  CHECK(report["energy_error"].get<double>() > 0);
+  const Run run = run_cnc({"solve", "elasticity2d:6", "--norm", "inf", "--components", "2"});
+  CAPTURE(run.out);
+  CHECK(contains(run.out, "infinity norm, 2 components"));
+  CHECK(contains(run.out, "true relative residual in the infinity norm"));
+  CHECK(contains(run.out, "1: residual"));
+  CHECK(contains(run.out, "in the energy norm, at iteration"));
+  for (const std::vector<std::string>& bad :
+       {std::vector<std::string>{"--norm", "max"}, {"--components", "0"}, {"--components", "17"}}) {
+    std::vector<std::string> arguments{"solve", "poisson2d:5x5"};
+    arguments.insert(arguments.end(), bad.begin(), bad.end());
+    CHECK(run_cnc(arguments).code == 2);
+  }
+  const Run both = run_cnc({"solve", "poisson2d:5x5", "--null-space", "constant", "--norm", "inf"});
+  CHECK(both.code == 2);
+  CHECK(contains(both.err, "null space"));
+}
+
 TEST_CASE("solve ends with code 1 when it does not converge, and still writes its results") {
   const Workplace place;
   const Run run =

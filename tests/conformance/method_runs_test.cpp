@@ -32,6 +32,9 @@ class RunCheck {
     set_up_preconditioner(A_, kind, preconditioner_block, P_);
     add_transpose(P_);
     states_ = reference_states(method, A_, P_.operand(), most_iterations);
+    energy_gains_.resize(states_.size());
+    MethodState<V> state = before_start();
+    reference_run(method, A_, P_.operand(), state, last(), energy_gains_.data());
   }
 
   void run() {
@@ -87,7 +90,7 @@ class RunCheck {
   /// A run that begins a recurrence, or goes on where the state's last run stopped.
   template <class SparseMatrix>
   MethodRun call(const SparseMatrix& A, MethodState<V>& state, bool starts, const Limits& limits,
-                 int threads, GuardedVector<double>* history = nullptr) {
+                 int threads, GuardedVector<double>* logs = nullptr) {
     const TestQueue queue(backend_, A.rows, threads);
     auto operand = queue(A);
     const SparseMatrix transpose =
@@ -101,7 +104,10 @@ class RunCheck {
     run.starts = starts;
     run.max_iterations = limits.iterations;
     run.rr_target = limits.rr_target;
-    run.history = history != nullptr ? queue.shared(*history) : nullptr;
+    if (logs != nullptr) {
+      run.energy_gains = queue.shared(*logs);
+      run.history = run.energy_gains + limits.iterations;
+    }
     run.plan = plan_.get();
     run.iterations = -1;
     ops.run[static_cast<int>(method_)](queue, operand, queue(P_), state.in(queue),
@@ -121,14 +127,16 @@ class RunCheck {
     for (index_t limit = 1; limit <= last(); ++limit) {
       if (left_to_rounding<V>(method_facts(method_), std::sqrt(rr(limit)), std::sqrt(rr(0)))) break;
       const int threads = limit == 3 ? 2 : limit % 4 == 3 ? 3 : 1;
-      GuardedVector<double> history(limit, Alignment::even);
+      GuardedVector<double> logs(2 * limit, Alignment::even);  // of energy, then of rr
       MethodState<V> state = before_start();
-      const MethodRun run = call(A, state, true, {limit}, threads, &history);
+      const MethodRun run = call(A, state, true, {limit}, threads, &logs);
       const std::string what = "limit " + std::to_string(limit);
       compare(unless(run.iterations == limit, "wrong number of iterations"), what);
-      compare(unless(history.walls_intact(), "wrote outside the history"), what);
-      for (index_t k = 0; k < limit; ++k) compare_rr(history[k], k + 1, what + ", history");
-      compare(unless(history[limit - 1] == state.scalars.rr(), "differs from rr"),
+      compare(unless(logs.walls_intact(), "wrote outside the history"), what);
+      for (index_t k = 0; k < limit; ++k) compare_rr(logs[limit + k], k + 1, what + ", history");
+      if (method_facts(method_).energy_gain != nullptr)
+        for (index_t k = 0; k < limit; ++k) compare_energy_gain(logs[k], k, what);
+      compare(unless(logs[2 * limit - 1] == state.scalars.rr(), "differs from rr"),
               what + ", history");
       compare_state(state, limit, what);
 
@@ -247,6 +255,12 @@ class RunCheck {
     compare(difference(std::sqrt(actual), std::sqrt(rr(k)), tolerance(k) * std::sqrt(rr(0))),
             what + ", rr");
   }
+  void compare_energy_gain(double actual, index_t k, const std::string& what) {
+    const double expected = energy_gains_.at(static_cast<std::size_t>(k));
+    compare(difference(std::sqrt(actual), std::sqrt(expected),
+                       tolerance(k + 1) * std::sqrt(energy_gains_.front())),
+            what + ", energy gain");
+  }
   void compare_vector(const GuardedVector<V>& a, const GuardedVector<V>& b, double tolerance,
                       const std::string& what) {
     compare(difference(a, b, [&](index_t) { return tolerance; }), what);
@@ -278,6 +292,7 @@ class RunCheck {
   CsrMatrix<M> A_;
   Preconditioner<V> P_;
   std::vector<MethodState<V>> states_;
+  std::vector<double> energy_gains_;  ///< of the reference
   std::string layout_;
   SolveForm form_ = SolveForm::run;
   std::unique_ptr<RunPlan> plan_;

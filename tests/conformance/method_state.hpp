@@ -132,11 +132,12 @@ CsrMatrix<M> indefinite_matrix(index_t n) {
 /// A solve by the reference on CSR, from its start.
 template <class M, class V>
 MethodRun reference_run(Method method, const CsrMatrix<M>& A, const PreconditionerOperand<V>& P,
-                        MethodState<V>& state, index_t iterations) {
+                        MethodState<V>& state, index_t iterations, double* energy_gains = nullptr) {
   const TestQueue queue(reference(), A.rows, 1);
   MethodRun run;
   run.starts = true;
   run.max_iterations = iterations;
+  run.energy_gains = energy_gains;
   matrix_ops<BcsrOperand<M>, V>(reference())
       .run[static_cast<int>(method)](queue, A.operand(), P, state.in(queue), &state.scalars, &run);
   return run;

@@ -335,4 +335,8 @@ CNC_SOLVER_TEST("wrong lengths, and what does not go with least squares") {
   options.null_space = NullSpace::constant;
   auto other = solver_on<double>(ctx, options);
   CHECK_THROWS_WITH(other.prepare(A), ContainsSubstring("null space"));
+  options.null_space = NullSpace::none;
+  options.norm = ResidualNorm::infinity;
+  other.set_options(options);
+  CHECK_THROWS_WITH(other.prepare(A), ContainsSubstring("2-norm"));
 }

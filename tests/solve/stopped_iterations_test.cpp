@@ -89,9 +89,9 @@ Stopped<V> run_stopped(const detail::System<V, Exec>& system, const Vector<V>& b
   detail::Tally tally;
   detail::Engine<V, Exec> engine(system, work, x, method, choose_form(system, method, form), tally);
   engine.start(nrm2(*system.ctx, work.r));
-  for (const index_t batch : batches) {
-    engine.iterate(batch, 0, &result.rr_history);
-  }
+  detail::IterationLog log;
+  for (const index_t batch : batches) engine.iterate(batch, 0, &log);
+  result.rr_history = std::move(log.rr);
   system.ctx->fence();
   result.x = copy_to<HostSpace>(x);
   result.iterations = engine.iterations();

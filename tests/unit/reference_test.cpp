@@ -531,6 +531,20 @@ constexpr BcsrOperand<double> diagonal(const double* values = diagonal_values) {
   return {2, 2, 1, diagonal_offsets, diagonal_columns, values};
 }
 
+// alpha rz is 1 * 1 and then 2 * 1/2, together x . A x = b . x = 2.
+TEST_CASE("reference runs of cg say what they take off the energy norm") {
+  for (const Method method : {Method::pcg, Method::pcg_single_reduction, Method::pcg_pipelined}) {
+    INFO(method_facts(method).name);
+    double gains[] = {-1, -1, -1};
+    Solve v(method, {1, 0, 1});
+    v.run.energy_gains = gains;
+    CHECK(v.iterate(second_difference, true, 2, 0, half) == 2);
+    CHECK(gains[0] == 1);
+    CHECK(gains[1] == 1);
+    CHECK(gains[2] == -1);
+  }
+}
+
 TEST_CASE("a reference run stops at the limit or the target") {
   for (const Method method : all_of_cg) {
     INFO(method_facts(method).name);

@@ -91,9 +91,11 @@ struct MethodFacts {
   bool least_squares = false;     ///< whether what converges is A^T (b - A x)
   bool stationary = false;        ///< whether only M decides whether it converges
   bool restarts = false;  ///< whether a new start may cure a breakdown, of rounding or by chance
-  int scratch = 0;        ///< a vector that is free between iterations
-  int products = 0;       ///< with the matrix, in an iteration
-  double passes = 0;      ///< vectors read or written in an iteration besides products, with Jacobi
+  /// What an iteration has taken off the square of the energy norm of the error; null: the method does not tell.
+  double (*energy_gain)(const MethodScalars&) = nullptr;
+  int scratch = 0;    ///< a vector that is free between iterations
+  int products = 0;   ///< with the matrix, in an iteration
+  double passes = 0;  ///< vectors read or written in an iteration besides products, with Jacobi
   double flops_per_row = 0;               ///< of an iteration besides products
   PhaseFacts start[max_phases] = {};      ///< the phases before the first iteration
   PhaseFacts iteration[max_phases] = {};  ///< those of an iteration
@@ -153,6 +155,8 @@ constexpr MethodFacts facts_of() {
   using Last = typename Method::Iteration::Last;
   static_assert(!is_product<Last> && stores_scalars<Last>,
                 "an iteration ends with a pass that leaves sums");
+  if constexpr (requires(const MethodScalars& s) { Last::energy_gain(s); })
+    facts.energy_gain = Last::energy_gain;
   if constexpr (!std::is_void_v<typename Method::Finish>)
     static_assert(Method::Finish::sums.count == 0);
   return facts;

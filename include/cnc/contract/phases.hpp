@@ -148,6 +148,16 @@ constexpr void end_pass(MethodScalars& s, const double* sums) {
   Pass::after(s);
 }
 
+/// Writes down what there is to say of iteration k, which has ended with a pass and left s: r . r, and where the pass has
+/// `energy_gain`, by how much the square of the energy norm of the error is less than before.
+template <class Last>
+constexpr void log_iteration(const MethodScalars& s, index_t k, double* history,
+                             double* energy_gains) {
+  if (history != nullptr) history[k] = s.rr();
+  if constexpr (requires { Last::energy_gain(s); })
+    if (energy_gains != nullptr) energy_gains[k] = Last::energy_gain(s);
+}
+
 /// A dot with the result of a product, left in a scalar.
 template <int with_, int scalar_>
 struct Dot {

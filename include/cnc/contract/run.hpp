@@ -48,6 +48,9 @@ struct MethodRun {
   double rr_target = 0;             ///< stop once r . r <= rr_target
   /// [max_iterations] r . r after each iteration, in memory that host and backend both reach; may be null
   double* history = nullptr;
+  /// [max_iterations] the same of what iterations take off the square of the energy norm of the error, by methods that
+  /// say it (log_iteration); may be null
+  double* energy_gains = nullptr;
   RunPlan* plan = nullptr;  ///< what `run_plan` of the table returned; null where it has none
   /// Device backends: enqueues more behind the run, called once before the host waits for its end; may be null.
   void (*behind)(void* context) = nullptr;

@@ -74,6 +74,10 @@ struct Cg {
       return breakdown;
     }
     static constexpr void after(MethodScalars& s) { s.first = 0; }
+    /// Hestenes & Stiefel, theorem 6:1
+    static constexpr double energy_gain(const MethodScalars& s) {
+      return s[alpha] * s[rz_previous];
+    }
     V step_length;
     explicit constexpr Update(const MethodScalars& s)
         : Begin(s), step_length(static_cast<V>(s[alpha])) {}

@@ -59,6 +59,10 @@ struct CgPipelined {
       return single_reduction_step<gamma, gamma_previous, delta, curvature, alpha, beta>(c);
     }
     static constexpr void after(MethodScalars& c) { c.first = 0; }
+    /// Hestenes & Stiefel, theorem 6:1
+    static constexpr double energy_gain(const MethodScalars& c) {
+      return c[alpha] * c[gamma_previous];
+    }
     bool is_first;
     V a, b;
     explicit constexpr Update(const MethodScalars& c)

@@ -63,6 +63,10 @@ struct CgSingleReduction {
       return single_reduction_step<rz, rz_previous, zq, pAp, alpha, beta>(c);
     }
     static constexpr void after(MethodScalars& c) { c.first = 0; }
+    /// Hestenes & Stiefel, theorem 6:1
+    static constexpr double energy_gain(const MethodScalars& c) {
+      return c[alpha] * c[rz_previous];
+    }
     bool is_first;
     V a, b;
     explicit constexpr Update(const MethodScalars& c)
