@@ -3,6 +3,7 @@
 #include <reference/bcsr_spmv.hpp>
 #include <reference/bicg.hpp>
 #include <reference/bicgstab.hpp>
+#include <reference/bicgstab2.hpp>
 #include <reference/blas1.hpp>
 #include <reference/bsell_spmv.hpp>
 #include <reference/cg.hpp>
@@ -55,6 +56,7 @@ constexpr MatrixOps<Operand, V> format_table() {
   run(Method::richardson) = reference::richardson<Operand, V>;
   run(Method::lsqr) = reference::lsqr<Operand, V>;
   run(Method::pcg_smoothed) = reference::cg_smoothed<Operand, V>;
+  run(Method::bicgstab2) = reference::bicgstab2<Operand, V>;
   return table;
 }
 

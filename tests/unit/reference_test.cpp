@@ -376,7 +376,81 @@ TEST_CASE("a reference run of bicgstab gives hand-computed values") {
   CHECK(v.scalars.rr() == 0);
 }
 
-// The same A and b: q = (2, -2), shadow_q = A^T (2, 0) = (2, 2), alpha = 1, x = (2, 0), r = (0, 2), shadow_r = (0, -2),
+// A = [  1  1  0 ]  b = (2, 0, 0), x = 0: rho = 4, y = (2, 0, 0), Bp = (2, -2, 0), alpha = 1, r = z = (0, 2, 0),
+//     [ -1  1  1 ]  Br = (2, 2, -2), beta_2 = 1, Bp = Cy = (0, 4, -2), BBp = (4, 2, -6), alpha_2 = 4/8, r = (0, 0, 1),
+//     [  0 -1  1 ]  Br = (0, 1, 1), BBr = (1, 2, 0): omega_2 = (0 - 1 * 2/2) / (5 - 2 * 2/2) = -1/3, omega = 1/2 + 1/3;
+//                   x = (2, 0, 0) + 1/2 (-2, 2, 0) + 5/6 (0, 0, 1) - 1/3 (0, 1, 1), r = (0, 0, 1) - 5/6 Br + 1/3 BBr.
+// Then the first step solves.
+TEST_CASE("a reference run of bicgstab2 gives hand-computed values") {
+  using C = Bicgstab2<double>;
+  const index_t offsets[] = {0, 2, 5, 7}, columns[] = {0, 1, 0, 1, 2, 1, 2};
+  const double values[] = {1, 1, -1, 1, 1, -1, 1};
+  const BcsrOperand<double> A = {3, 3, 1, offsets, columns, values};
+  const auto check = [](const Values<double>& actual, const Values<double>& expected) {
+    REQUIRE(actual.size() == expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i) CHECK(actual[i] == Approx(expected[i]));
+  };
+  Solve v(Method::bicgstab2, {2, 0, 0});
+  CHECK(v.iterate(A, true, 1) == 1);
+  CHECK(v.scalars[C::shadow_Bp] == 4);
+  CHECK(v.scalars[C::shadow_Br] == 4);
+  CHECK(v.scalars[C::shadow_BBp] == 8);
+  CHECK(v[C::Bp] == Values<double>{0, 4, -2});
+  CHECK(v[C::BBp] == Values<double>{4, 2, -6});
+  CHECK(v[C::Br] == Values<double>{0, 1, 1});
+  CHECK(v[C::BBr] == Values<double>{1, 2, 0});
+  CHECK(v.scalars[C::omega] == Approx(5.0 / 6));
+  CHECK(v.scalars[C::omega_2] == Approx(-1.0 / 3));
+  check(v.x(), {1, 2.0 / 3, 0.5});
+  check(v.r(), {1.0 / 3, -1.0 / 6, 1.0 / 6});
+  CHECK(v.scalars[C::rho] == Approx(2.0 / 3));
+  CHECK(v.scalars.rr() == Approx(1.0 / 6));
+
+  CHECK(v.iterate(A, false, 1) == 1);
+  check(v.x(), {4.0 / 3, 2.0 / 3, 2.0 / 3});
+  CHECK(v.scalars.rr() < 1e-28);
+}
+
+TEST_CASE("a reference run of bicgstab2 leaves out what has nothing to divide by") {
+  using C = Bicgstab2<double>;
+  // The matrix of bicgstab: two steps solve, and there are no directions.
+  Solve two(Method::bicgstab2, {2, 0});
+  CHECK(two.iterate(rotation, true, 5) == 1);
+  CHECK(two.x() == Values<double>{1, 1});
+  CHECK(two.scalars.rr() == 0);
+  CHECK(two.scalars[C::omega_2] == 0);
+  CHECK(two.scalars.breakdown == Breakdown::none);
+  // Twice the identity: one step solves.
+  const index_t both_offsets[] = {0, 1, 2}, both_columns[] = {0, 1};
+  const double twos[] = {2, 2};
+  Solve one(Method::bicgstab2, {2, 4});
+  CHECK(one.iterate({2, 2, 1, both_offsets, both_columns, twos}, true, 5) == 1);
+  CHECK(one.x() == Values<double>{1, 2});
+  CHECK(one.scalars.rr() == 0);
+  CHECK(one.scalars.breakdown == Breakdown::none);
+  // [ 1 0; -1 1 ]: after the first step r = (0, 1), an eigenvector and orthogonal to the shadow. One direction solves.
+  const index_t lower_offsets[] = {0, 1, 3}, lower_columns[] = {0, 0, 1};
+  const double lower[] = {1, -1, 1};
+  Solve along(Method::bicgstab2, {1, 0});
+  CHECK(along.iterate({2, 2, 1, lower_offsets, lower_columns, lower}, true, 5) == 1);
+  CHECK(along.scalars[C::omega] == 1);
+  CHECK(along.scalars[C::omega_2] == 0);
+  CHECK(along.x() == Values<double>{1, 1});
+  CHECK(along.scalars.rr() == 0);
+  // A first column (1, -1, -1, -1) beside diag(1, 1, 2, 4): r = (0, 1, 1, 1), Br = (0, 1, 2, 4), BBr = (0, 1, 4, 16). Two
+  // directions do not solve, and the recurrence is at an end.
+  const index_t arrow_offsets[] = {0, 1, 3, 5, 7}, arrow_columns[] = {0, 0, 1, 0, 2, 0, 3};
+  const double arrow[] = {1, -1, 1, -1, 2, -1, 4};
+  Solve ends(Method::bicgstab2, {1, 0, 0, 0});
+  CHECK(ends.iterate({4, 4, 1, arrow_offsets, arrow_columns, arrow}, true, 5) == 1);
+  CHECK(ends.scalars.breakdown == Breakdown::zero_divisor);
+  CHECK(ends.scalars[C::r_BBr] == 21);
+  CHECK(ends.scalars[C::omega_2] == Approx((21 - 73 * 7.0 / 21) / (273 - 73 * 73.0 / 21)));
+  CHECK(ends.x()[0] == 1);
+  CHECK(ends.scalars.rr() == Approx(9.0 / 101));
+}
+
+// The A and b of bicgstab: q = (2, -2), shadow_q = A^T (2, 0) = (2, 2), alpha = 1, x = (2, 0), r = (0, 2), shadow_r = (0, -2),
 // rho = -4; beta = -1, p = (-2, 2), shadow_p = (-2, -2), q = (0, 4), alpha = -4 / -8, x = (1, 1), r = 0.
 TEST_CASE("a reference run of bicg gives hand-computed values") {
   using C = Bicg<double>;

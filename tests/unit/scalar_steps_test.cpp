@@ -72,6 +72,57 @@ TEST_CASE("one reduction: the curvature by recurrence is that of Chronopoulos an
   }
 }
 
+TEST_CASE("bicgstab2: the least residual over two directions, over one, or over none") {
+  using C = methods::Bicgstab2<double>;
+  struct Sums {
+    double r_s, ss, r_t, st, tt, omega, omega_2;
+  };
+  const Sums table[] = {
+      {1, 2, 0, 2, 5, 5.0 / 6, -1.0 / 3},
+      {0, 4, 3, 0, 9, 0, 1.0 / 3},  // what a skew matrix leaves
+      {3, 2, 6, 4, 8, 1.5, 0},      // t = 2 s
+      {3, 2, 6, 4, 8 * (1 + 1e-15), 1.5, 0},
+      {3, 2, 0, 0, 0, 1.5, 0},  // t = 0
+      {0, 0, 0, 0, 0, 0, 0},
+      {1e-300, 1e-300, 1e-300, 0, 1e-300, 1, 1},
+      {1e300, 1e300, 1e300, 0, 1e300, 1, 1},
+  };
+  for (const Sums& t : table) {
+    MethodScalars s;
+    s[C::r_Br] = t.r_s;
+    s[C::Br_Br] = t.ss;
+    s[C::r_BBr] = t.r_t;
+    s[C::Br_BBr] = t.st;
+    s[C::BBr_BBr] = t.tt;
+    INFO(t.r_s << " " << t.ss << " " << t.r_t << " " << t.st << " " << t.tt);
+    REQUIRE(C::Update::step(s) == Breakdown::none);
+    CHECK(s[C::omega] == Approx(t.omega));
+    CHECK(s[C::omega_2] == Approx(t.omega_2));
+  }
+  for (const int sum : {C::r_Br, C::Br_Br, C::r_BBr, C::Br_BBr, C::BBr_BBr})
+    for (const double value : {nan, infinity, -infinity}) {
+      MethodScalars s;
+      s[sum] = value;
+      CHECK(C::Update::step(s) == Breakdown::not_finite);
+    }
+}
+
+TEST_CASE("bicgstab2: no next direction without all that it is made of") {
+  using C = methods::Bicgstab2<double>;
+  MethodScalars s;
+  CHECK(C::Direction::step(s) == Breakdown::none);  // the first
+  s.first = 0;
+  for (const int factor : {C::rho, C::shadow_Br, C::shadow_BBp, C::omega_2}) s[factor] = 2;
+  CHECK(C::Direction::step(s) == Breakdown::none);
+  for (const int factor : {C::rho, C::shadow_Br, C::shadow_BBp, C::omega_2}) {
+    MethodScalars without = s;
+    without[factor] = 0;
+    CHECK(C::Direction::step(without) == Breakdown::zero_divisor);
+    without[factor] = nan;
+    CHECK(C::Direction::step(without) == Breakdown::not_finite);
+  }
+}
+
 TEST_CASE("a step that breaks down changes no scalar") {
   using C = methods::CgSingleReduction<double>;
   MethodScalars s;

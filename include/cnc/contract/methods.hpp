@@ -2,6 +2,7 @@
 
 #include <cnc/contract/methods/bicg.hpp>
 #include <cnc/contract/methods/bicgstab.hpp>
+#include <cnc/contract/methods/bicgstab2.hpp>
 #include <cnc/contract/methods/cg.hpp>
 #include <cnc/contract/methods/cg_pipelined.hpp>
 #include <cnc/contract/methods/cg_single_reduction.hpp>
@@ -28,6 +29,7 @@ enum class Method {
   richardson,            ///< stationary: Jacobi, Gauss-Seidel and SOR by their preconditioner
   lsqr,  ///< Paige & Saunders 1982: least squares, for any matrix, also one that is not square
   pcg_smoothed,  ///< Schoenauer, Weiss 1990: CG that ends where MINRES does
+  bicgstab2,     ///< Sleijpen & Fokkema 1993, l = 2: for spectra far from the real axis
   gmres,         ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
   fgmres,        ///< Saad 1993: the same with a preconditioner that may change from step to step
 };
@@ -48,7 +50,7 @@ struct MethodList {
 /// The list of methods: the only one.
 template <class V>
 using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>,
-                           Bicg<V>, Cgnr<V>, Richardson<V>, Lsqr<V>, CgSmoothed<V>>;
+                           Bicg<V>, Cgnr<V>, Richardson<V>, Lsqr<V>, CgSmoothed<V>, Bicgstab2<V>>;
 
 }  // namespace methods
 

@@ -44,7 +44,7 @@ inline constexpr int max_method_vectors = 12;
 /// Scalars of a method at most.
 inline constexpr int max_method_scalars = 12;
 /// Phases of a start or of an iteration at most.
-inline constexpr int max_phases = 6;
+inline constexpr int max_phases = 10;
 
 /// Scalars of a solve, kept in the backend's memory space so that no phase waits for the host; indexed by the method's
 /// enumeration Scalar, whose first is rr = r . r and whose last, scalars, is their number. Always double: every
