@@ -8,11 +8,15 @@
 
 namespace cnc::detail {
 
-/// What Method::automatic chooses from. Those from bicgstab on take every matrix; each gmres has four times as long a cycle
-/// as the one before; cgnr needs the transpose, which is laid out when it is reached.
-inline constexpr Method candidates[] = {Method::pcg,   Method::minres, Method::bicgstab,
-                                        Method::gmres, Method::gmres,  Method::gmres,
-                                        Method::cgnr};
+/// What Method::automatic chooses from. pcg is for where pcg_smoothed is not offered. Those from bicgstab on take every
+/// matrix; each gmres has four times as long a cycle as the one before; bicg and cgnr need the transpose, which is laid out when
+/// it is reached. cgnr comes before the long cycles of gmres if it is on the way to the tolerance, and after them in any case.
+inline constexpr Method candidates[] = {
+    Method::pcg_smoothed, Method::pcg,  Method::minres, Method::bicgstab, Method::bicg,
+    Method::gmres,        Method::cgnr, Method::gmres,  Method::gmres,    Method::cgnr};
+inline constexpr std::size_t first_for_indefinite = 2, first_for_any = 3;
+static_assert(candidates[first_for_indefinite] == Method::minres &&
+              candidates[first_for_any] == Method::bicgstab);
 
 /// The facts by which the workspace of a method is allocated: of Method::automatic so many vectors that each of the
 /// candidates has its own, none of them x, and one that is free besides.
@@ -47,11 +51,12 @@ template <class V, class Exec>
 MethodChoice choose_methods(const Method* asked, Diagnosis<V, Exec>& diagnosis) {
   const std::span<const Method> all(candidates);
   if (*asked != Method::automatic) return {{asked, 1}, {}};
-  if (!diagnosis.look()) return {all.subspan(2), "nothing is known of the matrix"};
-  if (diagnosis.nonsymmetric())
-    return {all.subspan(2), "not symmetric: " + diagnosis.asymmetric_entries_text()};
+  const auto from_any = all.subspan(first_for_any);
+  if (!diagnosis.look()) return {from_any, "nothing is known of the matrix"};
+  if (diagnosis.differs_beyond_rounding())
+    return {from_any, "not symmetric: " + diagnosis.asymmetric_entries_text()};
   const std::string row = diagnosis.nonpositive_diagonal_text();
-  if (!row.empty()) return {all.subspan(1), "symmetric, but " + row};
+  if (!row.empty()) return {all.subspan(first_for_indefinite), "symmetric, but " + row};
   return {all, "symmetric with a positive diagonal"};
 }
 

@@ -27,12 +27,14 @@ template <class V, class Exec>
 class Drive {
  public:
   using Space = typename Exec::memory_space;
+  /// Lays out what a method with products with A^T needs.
+  using LayOutTranspose = std::function<void(const MethodFacts&)>;
 
   Drive(System<V, Exec>& system, Workspace<V, Space>& work, const SolveOptions& options,
         std::span<const Method> methods, const PreconditionerSetup& setup,
         Diagnosis<V, Exec>& diagnosis, const NullVectors<V, Exec>& null_space,
         const Vector<const V, Space>& b, const Vector<V, Space>& x,
-        const IterateViews<V, Exec>& views, const std::function<void()>& lay_out_transpose,
+        const IterateViews<V, Exec>& views, const LayOutTranspose& lay_out_transpose,
         SolveReport& report)
       : system_(system),
         work_(work),
@@ -202,6 +204,12 @@ class Drive {
       if (methods_[i] == Method::gmres) restart = std::min(4 * restart, largest_restart);
     return restart;
   }
+  /// Steps of a cycle of the last gmres before it; 0: none.
+  int restart_before(std::size_t k) const {
+    while (k > 0)
+      if (methods_[--k] == Method::gmres) return restart_of(k);
+    return 0;
+  }
   /// Its name, "gmres(120)" with a basis.
   std::string name_of(std::size_t k) const {
     const std::string name = method_facts(methods_[k]).name;
@@ -211,11 +219,12 @@ class Drive {
   bool is_offered(std::size_t k, SolveForm& form) {
     const Method method = methods_[k];
     try {
-      if (method_facts(method).transposes) lay_out_transpose_();
+      // The same recurrence, and no better.
+      if (method == Method::pcg && k > 0 && methods_[k - 1] == Method::pcg_smoothed) return false;
+      if (method_facts(method).transposes) lay_out_transpose_(method_facts(method));
       form = choose_form(system_, method, options_.form);
       if (is_phased(method)) return true;
-      const int restart = restart_of(k),
-                before = k > 0 && methods_[k - 1] == method ? restart_of(k - 1) : 0;
+      const int restart = restart_of(k), before = restart_before(k);
       if (restart == before || before >= system_.rows)
         return false;  // no longer than what has failed
       if (work_.basis == nullptr || work_.basis->restart != restart) {
@@ -434,7 +443,7 @@ class Drive {
     engine_.start(residual);
     take_energy_error();
     log_.energy_gains.clear();
-    lowest_ = residual;
+    lowest_ = begun_with_ = residual;
     lowest_at_ = started_at_ = engine_.iterations();
     least_target_ = residual * (system_.uses_narrow() ? narrow_reduction : least_reduction);
     // Having missed the tolerance by a rounding once, the recurrence aims lower.
@@ -503,12 +512,22 @@ class Drive {
     }
     // GMRES learns nothing new before its basis has grown again and again.
     const index_t cycles = is_phased(method()) ? 0 : 4 * restart_of(tried_);
-    if (done - lowest_at_ < std::max(patience, cycles)) return true;
+    if (done - lowest_at_ < std::max(patience, cycles) && is_on_the_way()) return true;
     if (facts().symmetric) return options_.allow_nonsymmetric || !diagnosis_.nonsymmetric();
     SolveForm form = SolveForm::automatic;
     if (next_offered(form) < methods_.size()) return false;  // it is another one's turn
     lowest_at_ = done;
     return true;
+  }
+
+  /// Whether, of several methods, that of the normal equations comes to the tolerance within the iterations left, at the rate
+  /// of those it has done. Its residual never grows, so that the rate says something; others' leap or stand still.
+  bool is_on_the_way() const {
+    const index_t done = engine_.iterations(), took = done - started_at_;
+    if (methods_.size() == 1 || !facts().normal_equations || took < patience) return true;
+    const double gained = std::log(begun_with_ / report_.recurrence_residual);
+    const double wanted = std::log(report_.recurrence_residual / report_.tolerance);
+    return wanted * double(took) <= gained * double(options_.max_iterations - done);
   }
 
   /// Keeps x when it is the best so far by its true residual: the recurrence drifts away from that,
@@ -621,7 +640,7 @@ class Drive {
   Diagnosis<V, Exec>& diagnosis_;
   Vector<V, Space> x_;
   const IterateViews<V, Exec>& views_;
-  const std::function<void()>& lay_out_transpose_;  ///< for Method::automatic; may throw
+  const LayOutTranspose& lay_out_transpose_;  ///< for Method::automatic; may throw
   SolveReport& report_;
   Tally tally_;
   Engine<V, Exec> engine_;
@@ -639,6 +658,7 @@ class Drive {
   double scale_ = 1;                 ///< residuals, reference and tolerance are those of s b, s x
   double lowest_ = 0;  ///< recurrence residual of iteration lowest_at_, halved since the one before
   index_t lowest_at_ = 0;
+  double begun_with_ = 0;  ///< the residual with which the recurrence began
   bool accepted_ = false;
   double rhs_norm_ = 0, initial_ = 0, reference_ = 0;
   double recorded_ = 0;      ///< the true residual in the report

@@ -40,10 +40,11 @@ struct Solver<V, Exec>::State {
   CsrMatrix<V, Space> source;   ///< after a prepare with CSR: what preconditioners are set up from
   detail::Diagnosis<V, Exec> diagnosis{system, ordering, source};
   index_t given_rows = 0, given_cols = 0;  ///< of the matrix before it is made square
-  bool copies = false;              ///< the solver works on a copy of its own of what it is given
-  bool chosen = false;              ///< `auto` chose the layout
-  std::string note;                 ///< for the next report: what update_values had to change
-  PreconditionerSetup setup;        ///< of the built-in preconditioner
+  bool copies = false;            ///< the solver works on a copy of its own of what it is given
+  bool chosen = false;            ///< `auto` chose the layout
+  bool normal_is_set_up = false;  ///< the preconditioner of A^T A that lay_out_for made is regular
+  std::string note;               ///< for the next report: what update_values had to change
+  PreconditionerSetup setup;      ///< of the built-in preconditioner
   PreconditionerSetup given_setup;  ///< of the caller's
   std::string format;
   int layout_block_size = 1;
@@ -111,25 +112,28 @@ struct Solver<V, Exec>::State {
     transposition = {};
   }
 
-  /// What cgnr needs where Method::automatic comes to it in a solve.
-  void lay_out_for_normal_equations() {
-    if (system.matrix_free || system.given)
-      throw UnsupportedOperation(
-          "the preconditioner or operator is not one of the normal equations");
-    if (system.transpose || system.narrow_transpose) return;
-    ctx->fence();
-    require_memory_for_transpose();
-    try {
-      lay_out_transpose(in_csr());
-      system.plan_products();
-      system.of_normal = {as_prepared.preconditioner, system.built_in.block_size()};
-      const bool ok = system.of_normal.set_up_normal(transpose_in_csr()).ok();
+  /// What bicg or cgnr needs where Method::automatic comes to it in a solve.
+  void lay_out_for(const MethodFacts& method) {
+    if (system.matrix_free) return;
+    if (method.normal_equations && system.given)
+      throw UnsupportedOperation("the preconditioner is not one of the normal equations");
+    if (!system.transpose && !system.narrow_transpose) {
       ctx->fence();
-      if (!ok) throw UnsupportedOperation("a diagonal block of A^T A is singular");
-    } catch (...) {
-      forget_transpose();
-      throw;
+      require_memory_for_transpose();
+      try {
+        lay_out_transpose(in_csr());
+        system.plan_products();
+        system.built_in.add_transpose(exec());
+        system.of_normal = {as_prepared.preconditioner, system.built_in.block_size()};
+        normal_is_set_up = system.of_normal.set_up_normal(transpose_in_csr()).ok();
+        ctx->fence();
+      } catch (...) {
+        forget_transpose();
+        throw;
+      }
     }
+    if (method.normal_equations && !normal_is_set_up)
+      throw UnsupportedOperation("a diagonal block of A^T A is singular");
   }
   void require_memory_for_transpose() const {
     const double entries = double(stored(system.matrix));
@@ -503,7 +507,8 @@ struct Solver<V, Exec>::State {
     }
     if (!choice.reason.empty())
       report.choice = std::string(method_facts(methods.front()).name) + ": " + choice.reason;
-    const std::function<void()> lay_out_transpose = [this] { lay_out_for_normal_equations(); };
+    const typename detail::Drive<V, Exec>::LayOutTranspose lay_out_transpose =
+        [this](const MethodFacts& method) { lay_out_for(method); };
     const auto drive = [&](const PreconditionerSetup& its_setup, const Vector<const V, Space>& rhs,
                            const Vector<V, Space>& guess) {
       const detail::IterateViews<V, Exec> views{ordering,     guess,      work.r,    x,

@@ -20,7 +20,7 @@ struct CgSmoothed {
   static constexpr const char* title = "conjugate gradients with smoothed residuals";
   static constexpr bool symmetric = true;
   static constexpr bool smoothed = true;
-  enum Vector { g, q, p, r, e, x, z, vectors };
+  enum Vector { r, g, q, p, e, x, z, vectors };
   /// tau: the square of the norm of r, one iteration ahead of r.
   enum Scalar { rr, gz, gz_previous, pq, alpha, eta, tau, scalars };
   static constexpr int definite = gz;  ///< negative: M is not positive definite
