@@ -241,7 +241,7 @@ template <class V>
 double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& options);
 
 /// Solves A x = b again and again: prepare once per pattern, update_values per time step, solve per
-/// right-hand side. solve allocates nothing but the report's history and strings, what several columns are solved in, what Method::automatic
+/// right-hand side. solve allocates nothing but the report's history and strings, what several columns are solved in, sums for norms other than the default, what Method::automatic
 /// needs where it comes to gmres or cgnr, on a device a plan where a float matrix fails, and, once it has failed, what it takes to say why.
 ///
 /// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next

@@ -389,7 +389,7 @@ class Drive {
   /// anything is computed from that.
   SolveStatus zero_rhs() {
     true_residual_.multiply(x_, 0);
-    report_.initial_residual = report_.recurrence_residual = 0;
+    report_.initial_residual = report_.recurrence_residual = initial_ = 0;
     report_.tolerance = options_.atol;
     if (criterion_.active()) {
       norms_.assign(static_cast<std::size_t>(options_.components), 0);
@@ -637,7 +637,7 @@ class Drive {
   double lowest_ = 0;  ///< recurrence residual of iteration lowest_at_, halved since the one before
   index_t lowest_at_ = 0;
   bool accepted_ = false;
-  double rhs_norm_ = 0, initial_ = 0, reference_ = 0;
+  double rhs_norm_ = 0, initial_ = SolveReport::not_computed, reference_ = 0;
   double recorded_ = 0;      ///< the true residual in the report
   double least_target_ = 0;  ///< below which the recurrence is not trusted
   index_t started_at_ = 0;   ///< the iteration at which it began
