@@ -118,11 +118,11 @@ struct CallbackAction {
 
 /// What to solve with, and when to stop.
 struct SolveOptions {
-  /// The recurrences. `automatic` chooses in prepare and update_values: bicgstab for a matrix that is not symmetric and an
-  /// operator, minres where the diagonal is not positive, else pcg. Where one breaks down, diverges or meets an indefinite
-  /// matrix or a NaN, and where bicgstab or gmres does not halve the residual in 500 iterations (and four cycles), the next of pcg, minres,
-  /// bicgstab, gmres (then with 4 and 16 times the restart) and cgnr that the form allows goes on from the best x. Jacobi uses 1 for a zero.
-  /// For a matrix that is not square it is lsqr.
+  /// The recurrences. `automatic` chooses in prepare and update_values: lsqr for a matrix that is not square, bicgstab for
+  /// one that is not symmetric and an operator, minres where the diagonal is not positive, else pcg_smoothed. Where one
+  /// breaks down, diverges or meets an indefinite matrix or a NaN, and where one of those for any matrix does not halve the residual in
+  /// 500 iterations (gmres: and four cycles), the next of pcg_smoothed, minres, bicgstab, bicg, gmres, cgnr, gmres with 4 and 16 times the restart and
+  /// cgnr that the form allows goes on from the best x. Jacobi uses 1 for a zero.
   Method method = Method::pcg;
   int restart =
       30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many
@@ -244,8 +244,9 @@ template <class V>
 double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& options);
 
 /// Solves A x = b again and again, or finds the x with the least ||b - A x||: prepare once per pattern, update_values per
-/// time step, solve per right-hand side. solve allocates nothing but the report's history and strings, what several columns are solved in, what Method::automatic
-/// needs where it comes to gmres or cgnr, on a device a plan where a float matrix fails, and, once it has failed, what it takes to say why.
+/// time step, solve per right-hand side. solve allocates nothing but the report's history and strings, what several
+/// columns are solved in, sums for norms other than the default, what Method::automatic
+/// needs where it comes to bicg, gmres or cgnr, on a device a plan where a float matrix fails, and, once it has failed, what it takes to say why.
 ///
 /// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next
 /// prepare, its values until the next update_values or prepare, whatever the layout; any solve may read

@@ -119,11 +119,11 @@ class Criterion {
     return result;
   }
 
-  /// What the 2-norm of a residual is to come down to next, from `now`, at which the worst ratio is `worst`. If its shape
-  /// stayed, now / worst would do. But that of the first residual says little of the last ones: so the recurrence is looked
-  /// at first where the tolerances could be met at the earliest, if the residual were as large everywhere as
-  /// they allow, and then in steps that become smaller. A step is a tenth at least, since a look costs a product: 22 of
-  /// them in a decade at most, for which an iteration count of 1e-8 grows by half a percent.
+  /// What the 2-norm of a residual is to come down to next, from `now`, at which the worst ratio is `worst`. Did its shape
+  /// stay, now / worst would do, but that of the first residual says little of the last ones. So the first look is where the
+  /// tolerances could be met at the earliest, if the residual were as large everywhere as they allow; the next ones
+  /// are on half of the way that seems to be left, while that is far. A look costs a product, so none comes before another
+  /// tenth is gained: that much too low is half a percent of the iterations that lead to 1e-8.
   double aim(double now, double worst) const {
     if (worst <= 4) return std::min(now / worst, 0.9 * now);
     return std::min(earliest(), now / std::sqrt(worst));

@@ -398,7 +398,7 @@ class Drive {
   /// anything is computed from that.
   SolveStatus zero_rhs() {
     true_residual_.multiply(x_, 0);
-    report_.initial_residual = report_.recurrence_residual = 0;
+    report_.initial_residual = report_.recurrence_residual = initial_ = 0;
     report_.tolerance = options_.atol;
     if (criterion_.active()) {
       norms_.assign(static_cast<std::size_t>(options_.components), 0);
@@ -660,7 +660,7 @@ class Drive {
   index_t lowest_at_ = 0;
   double begun_with_ = 0;  ///< the residual with which the recurrence began
   bool accepted_ = false;
-  double rhs_norm_ = 0, initial_ = 0, reference_ = 0;
+  double rhs_norm_ = 0, initial_ = SolveReport::not_computed, reference_ = 0;
   double recorded_ = 0;      ///< the true residual in the report
   double least_target_ = 0;  ///< below which the recurrence is not trusted
   index_t started_at_ = 0;   ///< the iteration at which it began

@@ -23,14 +23,14 @@ struct EnergyEstimate {
 ///          computations, 2002, section 4; a delay that adapts: Meurant, Papez & Tichy 2021.
 inline EnergyEstimate estimate_energy_error(const std::vector<double>& gains) {
   constexpr double most_of_later_half = 0.25;
-  std::vector<double> last = {0};  // sums of the last k, smallest first
-  while (last.size() <= gains.size()) {
-    const std::size_t k = last.size();
-    last.push_back(last.back() + gains[gains.size() - k]);
-    if (last[(k + 1) / 2] <= most_of_later_half * last[k])
-      return {std::sqrt(last[k]), gains.size() - k, true};
+  const std::size_t n = gains.size();
+  double all = 0, later_half = 0;  // of the last k
+  for (std::size_t k = 1; k <= n; ++k) {
+    all += gains[n - k];
+    if (k % 2 == 1) later_half += gains[n - (k + 1) / 2];
+    if (later_half <= most_of_later_half * all) return {std::sqrt(all), n - k, true};
   }
-  return {std::sqrt(last.back()), 0, false};
+  return {std::sqrt(all), 0, false};
 }
 
 }  // namespace cnc::detail
