@@ -94,6 +94,7 @@ TEST_CASE("steps of gmres are recorded once, and again when what kernels know of
     options.method = Method::gmres;
     options.restart = 12;
     options.format = {"csr", 1};
+    options.form = SolveForm::plain_operations;
     Solver<double> solver(ctx, options);
     solver.prepare(P.A);
     const Vector<double> first = zeros<double>(P.rows()), x = zeros<double>(P.rows());
