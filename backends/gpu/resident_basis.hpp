@@ -110,11 +110,10 @@ struct ResidentBasis : ResidentRows<Rows> {
   }
 
   struct Sink {
-    V* w;
+    const ResidentBasis& it;
     index_t begin;
-    int unit_rows;
     CNC_GPU_DEVICE void operator()(index_t unit, int r, index_t, V sum) const {
-      w[(unit - begin) * unit_rows + r] = sum;
+      it.w()[(unit - begin) * it.rows.unit_rows() + r] = sum;
     }
   };
 
@@ -203,7 +202,7 @@ struct ResidentBasis : ResidentRows<Rows> {
   }
 
   /// w . w once it is orthogonal to v_0 .. v_{count-1}.
-  CNC_GPU_DEVICE double left(const State& t, int count) const {
+  CNC_GPU_DEVICE double left(int count) const {
     double removed = 0;
     for (int k = thread_index() % wave; k < count; k += wave)
       removed += h()[k] * h()[k] * norms2()[k];
@@ -233,7 +232,7 @@ struct ResidentBasis : ResidentRows<Rows> {
     return steps.columns + offset_t(j) * basis_column_size(steps.vectors);
   }
   /// What the host reads of a pass.
-  CNC_GPU_DEVICE void tell(const State& t, int j, int pass, double left) const {
+  CNC_GPU_DEVICE void tell(int j, int pass, double left) const {
     if (block_index() != 0) return;
     double* const to = column(j);
     for (int k = thread_index(); k <= j; k += block_threads())
@@ -245,28 +244,27 @@ struct ResidentBasis : ResidentRows<Rows> {
 
   CNC_GPU_DEVICE void step(State& t, int j) const {
     const int count = j + 1;
-    Sink sink{w(), t.range.begin, rows.unit_rows()};
+    Sink sink{*this, t.range.begin};
     multiply_own(t.range, j % 2 == 1, WrittenVector<V>{steps.z + j * steps.z_stride}, sink);
-    block_barrier();
-    coefficients(t, count);
-    double ww = left(t, count);
-    tell(t, j, 0, ww);
-    if (steps.twice) {
-      orthogonalize(t, count, [&](index_t place, index_t, V value) { w()[place] = value; });
+    for (int pass = 0; pass <= int(steps.twice); ++pass) {
       block_barrier();
       coefficients(t, count);
-      // What loses another digit was nothing but rounding.
-      ww = left(t, count);
-      if (ww < 0.01 * h()[count]) ww = 0;
-      tell(t, j, 1, ww);
+      double ww = left(count);
+      // What loses another digit in the second pass was nothing but rounding.
+      if (pass > 0 && ww < 0.01 * h()[count]) ww = 0;
+      tell(j, pass, ww);
+      const bool ends = pass == int(steps.twice);
+      const V factor = ww > 0 ? static_cast<V>(1 / std::sqrt(ww)) : V(0);
+      orthogonalize(t, count, [&](index_t place, index_t row, V value) {
+        if (!ends) {
+          w()[place] = value;
+          return;
+        }
+        const V v = ww > 0 ? factor * value : V(0);
+        memory(count)[row] = v;
+        if (count < basis_on_chip()) chip(count)[place] = v;
+      });
     }
-    const V factor = ww > 0 ? static_cast<V>(1 / std::sqrt(ww)) : V(0);
-    const bool keeps = count < basis_on_chip();
-    orthogonalize(t, count, [&](index_t place, index_t row, V value) {
-      const V v = ww > 0 ? factor * value : V(0);
-      memory(count)[row] = v;
-      if (keeps) chip(count)[place] = v;
-    });
   }
 
   CNC_GPU_DEVICE void make(const GridBarrier<1>& barrier) const {
