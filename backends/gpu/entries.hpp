@@ -109,6 +109,13 @@ struct RunEntries {
                   const MethodVectors<V>&, MethodScalars*, MethodRun*);
 };
 
+/// Steps of methods on a growing basis, with matrices of one format.
+template <int wave, class Operand, class V>
+struct BasisEntries {
+  static bool arnoldi(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
+                      const ArnoldiSteps<V>&);
+};
+
 /// What runs of any method with such matrices are prepared with.
 template <int wave, class Operand, class V>
 struct PlanEntries {

@@ -2,9 +2,9 @@
 
 #include <gpu/grid_barrier.hpp>
 #include <gpu/preconditioner.hpp>
+#include <gpu/resident_rows.hpp>
 #include <gpu/resident_schedule.hpp>
 #include <gpu/run_state.hpp>
-#include <gpu/spmv_kernel.hpp>
 
 // A whole run in one launch, for any method. Each block owns a range of units of the matrix for good and keeps its
 // rows of the vectors in shared memory, as many of them as there is room for; only what other blocks gather goes
@@ -12,30 +12,6 @@
 // and seldom more.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
-
-/// How a resident launch is laid out.
-struct ResidentLayout {
-  index_t units_per_block = 0;
-  index_t rows_per_block = 0;  ///< capacity of each vector on chip
-  int on_chip = 0;  ///< the first so many of the method's vectors, then 1/diag, are there
-};
-
-/// A block's rows of a vector: by their place in the block, or by their row in memory.
-template <class V>
-struct OwnRows {
-  V* data;
-  bool by_place;
-  CNC_GPU_DEVICE V& operator()(index_t place, index_t row) const {
-    return data[by_place ? place : row];
-  }
-};
-
-/// A vector that this kernel writes, so its loads may not be those of constant memory.
-template <class V>
-struct WrittenVector {
-  const V* x;
-  CNC_GPU_DEVICE V operator()(index_t i) const { return x[i]; }
-};
 
 /// The operand of a product, formed by the statements of a pass while it is gathered: no kernel of its own, no pass
 /// over memory, no barrier.
@@ -52,23 +28,19 @@ struct FormedVector {
 };
 
 template <int wave, class Rows, class V, class Method>
-struct ResidentRun {
+struct ResidentRun : ResidentRows<Rows> {
   static constexpr ResidentSchedule schedule = resident_schedule<Method>();
   static constexpr int chip_vectors = count(schedule.on_chip);
   static constexpr int seconds = count(schedule.doubled);
   using Barrier = GridBarrier<schedule.most_sums>;
 
-  Rows rows;
-  index_t n;
+  using Own = ResidentRows<Rows>;
+  using Own::rows, Own::n, Own::layout, Own::range, Own::for_own, Own::multiply_own;
+  using typename Own::Range;
+
   PreconditionerOperand<V> M;
   MethodVectors<V> v;
   V* second[seconds > 0 ? seconds : 1];  ///< of the vectors that there are two of
-  ResidentLayout layout;
-
-  struct Range {
-    index_t begin, end;  ///< units
-    index_t places;      ///< rows, those past the end of the matrix included
-  };
 
   /// What a thread knows of the run. All threads of all blocks know the same.
   struct State {
@@ -83,25 +55,6 @@ struct ResidentRun {
     V* chip[chip_vectors + 1];
   };
 
-  CNC_GPU_DEVICE Range range() const {
-    const offset_t first = offset_t(block_index()) * layout.units_per_block;
-    const index_t units = rows.units();
-    const index_t begin = first < units ? static_cast<index_t>(first) : units;
-    const index_t end =
-        units - begin < layout.units_per_block ? units : begin + layout.units_per_block;
-    return {begin, end, (end - begin) * rows.unit_rows()};
-  }
-
-  /// Calls body(place, row) for the rows of this block, each on the same thread every time.
-  template <class Body>
-  CNC_GPU_DEVICE void for_own(const Range& range, const Body& body) const {
-    const int b = rows.unit_rows();
-    for (index_t place = thread_index(); place < range.places; place += block_threads()) {
-      const index_t row = rows.first_row(range.begin + place / b) + place % b;
-      if (row < n) body(place, row);
-    }
-  }
-
   // --- where the vectors are --------------------------------------------------------------------------------
 
   template <int vector>
@@ -111,9 +64,9 @@ struct ResidentRun {
 
   CNC_GPU_DEVICE bool is_on_chip(int place) const { return place < layout.on_chip; }
   /// Rows that follow each other go by their place in memory too.
-  CNC_GPU_DEVICE V* find(int place, V* in_memory, const Range& range) const {
+  CNC_GPU_DEVICE V* find(int place, V* in_memory, const Range& rows_here) const {
     if (is_on_chip(place)) return dynamic_shared<V>() + place * layout.rows_per_block;
-    return Rows::consecutive ? in_memory + rows.first_row(range.begin) : in_memory;
+    return Rows::consecutive ? in_memory + rows.first_row(rows_here.begin) : in_memory;
   }
   CNC_GPU_DEVICE OwnRows<V> on_chip_or_memory(int place, const State& t) const {
     return {t.chip[place], Rows::consecutive || is_on_chip(place)};
@@ -283,15 +236,8 @@ struct ResidentRun {
   template <class Pass, class Product, VectorSet turns, class X>
   CNC_GPU_DEVICE void product_phase(State& t, const Pass& pass, const X& x) const {
     Sink<Pass, Product, turns> sink{*this, t, pass, rows.unit_rows()};
-    const Range& range = t.range;
-    const index_t per_pass = rows.units_per_pass(block_threads());
-    const index_t passes = ceil_div(range.end - range.begin, per_pass);
     // Every other time backwards: what was read last is still in the cache.
-    const bool backwards = t.run.iterations % 2 == 1;
-    for (index_t k = 0; k < passes; ++k) {
-      const index_t unit = range.begin + (backwards ? passes - 1 - k : k) * per_pass;
-      rows.walk(unit, range.end - unit < per_pass ? range.end : unit + per_pass, x, sink);
-    }
+    multiply_own(t.range, t.run.iterations % 2 == 1, x, sink);
     if constexpr (Product::dots > 0) {
       t.barrier.template sum<wave>(sink.dots);
       t.s[Product::scalar[0]] = sink.dots[0];

@@ -112,6 +112,7 @@ struct Tables {
         .spmv = by_wave<MatrixEntries<waves, Operand, V>::spmv...>,
         .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
         .spmm = by_wave<MatrixEntries<waves, Operand, V>::spmm...>,
+        .arnoldi = by_wave<BasisEntries<waves, Operand, V>::arnoldi...>,
         .run_plan = by_wave<PlanEntries<waves, Operand, V>::plan...>};
     [&]<int... method>(std::integer_sequence<int, method...>) {
       ((table.run[method] = run_entry<Operand, V, method>), ...);

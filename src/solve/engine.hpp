@@ -45,7 +45,7 @@ class Engine {
         gmres_(system, work, x, tally) {}
 
   /// Whether runs go on without the host, which then sees scalars only at their end.
-  bool unseen() const { return is_run(form_) && !is_host_space<Space>; }
+  bool unseen() const { return is_phased(which_) && is_run(form_) && !is_host_space<Space>; }
 
   /// Runs enqueue behind(context) before the host waits for them. For unseen ones.
   void set_behind(void (*behind)(void*), void* context) {
@@ -74,7 +74,7 @@ class Engine {
   /// Begins a recurrence from the residual in r, whose norm is `residual`.
   void start(double residual) {
     if (!is_phased(which_)) {
-      gmres_.start(which_, residual);
+      gmres_.start(which_, form_, residual);
     } else if (is_run(form_)) {
       if (unseen() && !started_ahead_) start_ahead();
       started_ahead_ = false;
@@ -123,8 +123,8 @@ class Engine {
     return is_phased(which_) ? work_.host_scalars(0) : gmres_.seen();
   }
   index_t iterations() const { return iterations_; }
-  /// The form, and of runs how the last one was done.
-  SolveForm used() const { return used_; }
+  /// The form, and of runs and steps on a basis how the last ones were done.
+  SolveForm used() const { return is_phased(which_) ? used_ : gmres_.used(); }
 
  private:
   const Queue& queue() const { return system_.ctx->queue(); }

@@ -8,7 +8,8 @@
 
 namespace cnc::detail {
 
-/// The form asked for, or the highest on offer.
+/// The form asked for, or the highest on offer. Of a method on a growing basis `automatic` stays: its steps are resident where
+/// they fit, which is known when they are made.
 /// Errors   UnsupportedOperation (asked for, but not on offer).
 template <class V, class Exec>
 SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm asked) {
@@ -25,11 +26,14 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
       case SolveForm::fused_steps: return system.has_phases(method);
       case SolveForm::run: return system.runs(method);
       case SolveForm::resident:
+        if (!is_phased(method))
+          return system.has_resident_steps() && system.has_plain_operations(method);
         return system.runs(method) && system.plans() && local && !facts.transposes;
       default: return system.runs(method) && system.plans();
     }
   };
   if (asked == SolveForm::automatic) {
+    if (!is_phased(method) && offers(SolveForm::resident)) return asked;
     for (const SolveForm form :
          {SolveForm::run, SolveForm::fused_steps, SolveForm::plain_operations})
       if (offers(form)) return form;

@@ -19,7 +19,8 @@ namespace cnc::detail {
 /// where the first has taken away all but a tenth of a vector. The host reads the columns of the Hessenberg matrix of
 /// eight steps at once on a device, and of one on a host; where it finds such a loss before the last of them, the steps
 /// from there on are done again, and all later ones with two passes at once. Givens rotations give the residual norm. When
-/// a cycle ends, the residual is a combination of the basis: no product, and b is not needed.
+/// a cycle ends, the residual is a combination of the basis: no product, and b is not needed. A backend may make the steps
+/// between two looks in one launch (MatrixOps::arnoldi): more of them then, and a loss in the last is no exception.
 ///
 /// Method   Saad & Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, 1986,
 ///          section 3; Saad, A flexible inner-outer preconditioned GMRES algorithm, 1993; reorthogonalisation:
@@ -34,8 +35,10 @@ class Gmres {
       : system_(system), work_(work), x_(x), tally_(tally) {}
 
   /// Begins a cycle from r, whose norm is `residual`, and x.
-  void start(Method method, double residual) {
+  void start(Method method, SolveForm form, double residual) {
     flexible_ = method == Method::fgmres;
+    form_ = form;
+    resident_ = form != SolveForm::plain_operations && work_.plan != nullptr;
     twice_ = false;
     seen_ = {};
     begin_cycle(residual);
@@ -55,9 +58,8 @@ class Gmres {
           if (rr_history != nullptr) rr_history->push_back(seen_.rr());
         }
       };
-      const int last = static_cast<int>(std::min<index_t>(
-          {restart(), first + basis().steps_between_looks, first + iterations - done}));
-      do_steps(first, last);
+      const int last = do_next_steps(
+          first, static_cast<int>(std::min<index_t>(restart(), first + iterations - done)));
       look(first, last);
       const int lost = twice_ ? last : first_loss(first, last);
       take(first, lost);
@@ -89,6 +91,8 @@ class Gmres {
   }
 
   const MethodScalars& seen() const { return seen_; }
+  /// How the steps are made.
+  SolveForm used() const { return resident_ ? SolveForm::resident : SolveForm::plain_operations; }
 
  private:
   using Basis = typename Workspace<V, Space>::Basis;
@@ -127,6 +131,18 @@ class Gmres {
 
   // --- a step ------------------------------------------------------------------------------------------------
 
+  /// The steps from `first` on before the next look, up to `most`: how far they came.
+  int do_next_steps(int first, int most) {
+    const auto before_look = [&](index_t steps) {
+      return static_cast<int>(std::min<index_t>(most, first + steps));
+    };
+    int last = before_look(basis().resident_steps_between_looks);
+    if (do_resident_steps(first, last)) return last;
+    last = before_look(basis().steps_between_looks);
+    do_steps(first, last);
+    return last;
+  }
+
   /// The steps [first, last), which a device replays where they have come up before.
   void do_steps(int first, int last) {
     const auto enqueue = [&](const Queue* recording) {
@@ -145,6 +161,31 @@ class Gmres {
                               queue.block_threads},
                              tally_, enqueue))
       std::fill(basis().twice.begin() + first, basis().twice.begin() + last, twice_);
+  }
+
+  /// The same in one launch; false, and nothing done, where they do not fit.
+  bool do_resident_steps(int first, int last) {
+    const auto local = system_.preconditioner().local();
+    resident_ = resident_ && local && system_.has_resident_steps();
+    if (!resident_) return false;
+    const ArnoldiSteps<V> steps{.first = first,
+                                .last = last,
+                                .twice = twice_,
+                                .vectors = restart() + 1,
+                                .v = basis().v.data(),
+                                .stride = basis().stride,
+                                .z = basis().z.data(),
+                                .z_stride = flexible_ ? basis().stride : 0,
+                                .columns = basis().columns.data(),
+                                .plan = work_.plan.get(),
+                                .forced = form_ == SolveForm::resident};
+    resident_ = system_.with_operand([&](const auto& A) {
+      return system_.ctx->template matrices<V>(A).arnoldi(queue(), A, *local, steps);
+    });
+    if (!resident_) return false;
+    ++tally_.backend_calls;
+    std::fill(basis().twice.begin() + first, basis().twice.begin() + last, twice_);
+    return true;
   }
 
   /// w := A M^-1 v_j made orthogonal to v_0 .. v_j once or twice, and v_{j+1}. Enqueued only.
@@ -177,11 +218,11 @@ class Gmres {
 
   /// A digit is lost in the step `lost`, of those up to `last` that are done.
   void make_up_for(int lost, int last) {
-    if (lost + 1 == last) {
+    if (lost + 1 == last && !resident_) {
       orthogonalize_again(lost);
     } else {
       twice_ = true;
-      do_steps(lost, last);
+      if (!do_resident_steps(lost, last)) do_steps(lost, last);
     }
     look(lost, last);
   }
@@ -339,9 +380,11 @@ class Gmres {
   Tally& tally_;
   MethodScalars seen_;
   bool flexible_ = false;
-  const Queue* recording_ = nullptr;  ///< the queue that steps are recorded on, while they are
-  bool twice_ = false;                ///< whether all steps take two passes
-  int steps_ = 0;                     ///< of this cycle
+  SolveForm form_ = SolveForm::automatic;  ///< asked for
+  bool resident_ = false;                  ///< whether steps are, as long as they fit
+  const Queue* recording_ = nullptr;       ///< the queue that steps are recorded on, while they are
+  bool twice_ = false;                     ///< whether all steps take two passes
+  int steps_ = 0;                          ///< of this cycle
 };
 
 }  // namespace cnc::detail

@@ -249,6 +249,13 @@ struct System {
         [&](const auto& A) { return ctx->template matrices<V>(A).run_plan(ctx->queue(), A); });
   }
 
+  /// Whether the backend makes steps on a basis in one launch.
+  bool has_resident_steps() const {
+    if (matrix_free || !is_local()) return false;
+    return with_operand(
+        [&](const auto& A) { return ctx->template matrices<V>(A).arnoldi != nullptr; });
+  }
+
   /// Compulsory traffic of one product with the operator that iterations use.
   Cost product_cost() const {
     if (matrix_free) return cost::vectors(rows, 2, 0, sizeof(V));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/context.hpp>
+#include <cnc/contract/ops.hpp>
 #include <cnc/contract/preconditioner_operand.hpp>
 #include <cnc/contract/run.hpp>
 
@@ -69,10 +70,15 @@ struct Workspace {
     std::vector<char> twice;  ///< whether the vector of a step was made orthogonal a second time
     /// Steps of which the host reads the columns at once: on a host a look costs nothing.
     index_t steps_between_looks = is_host_space<Space> ? 1 : 8;
+    /// The same of resident ones, whose launch and look cost as much as one or two of them. A solve is over in the middle of
+    /// a group, so that half of one is done for nothing: with k steps in all sqrt(3 k) are best, 10 of 30, 17 of 100.
+    index_t resident_steps_between_looks = 16;
     std::vector<double> cosines, sines, g, y,
         upper;  ///< the rotations, what they act on, and R by columns
 
-    std::size_t column_size() const { return 2 * static_cast<std::size_t>(restart) + 4; }
+    std::size_t column_size() const {
+      return static_cast<std::size_t>(basis_column_size(restart + 1));
+    }
   };
   std::unique_ptr<Basis> basis;
 

@@ -1,7 +1,7 @@
 #include "solve/solver_test.hpp"
 #include "support/same_matrix.hpp"
 
-#include <solve/gmres.hpp>
+#include <solve/engine.hpp>
 
 #include <cnc/options.hpp>
 
@@ -80,6 +80,10 @@ std::vector<double> textbook(const CsrMatrix<double>& A, const Vector<double>& b
   return x;
 }
 
+bool has_resident_steps(const Backend& backend) {
+  return matrix_ops<BcsrOperand<double>, double>(backend).arnoldi != nullptr;
+}
+
 SolveOptions gmres_options(Method method, int restart, PreconditionerKind kind) {
   SolveOptions options = options_for(method, {}, kind, 3);
   options.restart = restart;
@@ -106,7 +110,8 @@ CNC_SOLVER_TEST("gmres stopped at each step has the textbook's iterate") {
       const std::vector<double> expected = textbook(P.A, P.b, k, residual);
       CHECK(report.iterations == k);
       CHECK(report.status == SolveStatus::max_iterations);
-      CHECK(report.form == SolveForm::plain_operations);
+      CHECK(report.form == (has_resident_steps(ctx.backend()) ? SolveForm::resident
+                                                              : SolveForm::plain_operations));
       CHECK(report.recurrence_residual == Approx(residual).epsilon(1e-9));
       CHECK(report.true_residual == Approx(residual).epsilon(1e-9));
       double apart = 0;
@@ -133,19 +138,24 @@ CNC_SOLVER_TEST("gmres keeps its basis orthogonal, however seldom the host looks
   system.ctx = &ctx;
   system.rows = A.rows;
   system.matrix = Matrix<double, Space>(copy_to<Space>(A));
-  for (const index_t together : {1, 3, 8}) {
+  for (const index_t together : {1, 3, 8, -1, -3, -8}) {
+    const bool resident = together < 0;
+    if (resident && !has_resident_steps(ctx.backend())) continue;
     INFO("a look after " << together);
     constexpr int restart = 10;
     detail::Workspace<double, Space> work;
     work.allocate(A.rows, method_facts(Method::gmres), false);
     work.allocate_basis(A.rows, restart, false);
     work.basis->steps_between_looks = together;
+    work.basis->resident_steps_between_looks = -together;
+    if (resident) detail::plan_iterations(system, work);
     ctx.reserve(A.rows);
     const auto x = zeroed<double, Space>("x", P.b.extent(0));
     Kokkos::deep_copy(work.r, P.b);
     detail::Tally tally;
     detail::Gmres<double, Exec> gmres(system, work, x, tally);
-    gmres.start(Method::gmres, norm2(P.b));
+    gmres.start(Method::gmres, resident ? SolveForm::resident : SolveForm::plain_operations,
+                norm2(P.b));
     std::vector<double> history;
     CHECK(gmres.iterate(5, 0, &history) == 5);
     CHECK(history.size() == 5);
@@ -188,6 +198,76 @@ CNC_SOLVER_TEST("gmres solves what is not symmetric with any restart and precond
         CHECK(same_bits(x, again));
         CHECK(second.history == report.history);
       }
+}
+
+CNC_SOLVER_TEST("steps of gmres in one launch do what plain operations do") {
+  if (!has_resident_steps(ctx.backend())) return;
+  struct Case {
+    const char* problem;
+    FormatSpec format;
+    PreconditionerKind kind;
+    int block_size, restart;
+  };
+  using Kind = PreconditionerKind;
+  int turn = 0;
+  for (const Case& c : {Case{"convection3d:6:2", {"csr", 1}, Kind::jacobi, 1, 30},
+                        {"convection3d:6:2", {"csr", 1}, Kind::block_jacobi, 4, 7},
+                        {"convection3d:6:2", {"dia", 1}, Kind::none, 1, 40},
+                        {"convection3d:5:2", {"bsell", 1}, Kind::jacobi, 1, 12},
+                        {"convection3d:5:2", {"bcsr", 3}, Kind::block_jacobi, 3, 20},
+                        {"convection3d:5:2", {"bsell", 3}, Kind::block_jacobi, 3, 20},
+                        {"convection3d:4:2", {"csr", 1}, Kind::jacobi, 1, 1},
+                        {"poisson2d:2x3", {"csr", 1}, Kind::none, 1, 30},
+                        // Longer cycles than an emulated device has room for on chip.
+                        {"convection3d:13:2", {"csr", 1}, Kind::jacobi, 1, 60}}) {
+    INFO(c.problem << " " << c.format.text() << " " << int(c.kind) << " restart " << c.restart);
+    const auto P = known_problem<double>(c.problem);
+    SolveOptions options = options_for(turn++ % 2 == 0 ? Method::gmres : Method::fgmres, c.format,
+                                       c.kind, c.block_size);
+    options.restart = c.restart;
+    options.form = SolveForm::plain_operations;
+    const Vector<double> x = zeros<double>(P.rows()), other = zeros<double>(P.rows()),
+                         again = zeros<double>(P.rows());
+    const SolveReport plain = solve_once(ctx, options, P.A, P.b, x);
+    options.form = SolveForm::resident;
+    const SolveReport resident = solve_once(ctx, options, P.A, P.b, other);
+    CHECK(plain.form == SolveForm::plain_operations);
+    CHECK(resident.form == SolveForm::resident);
+    CHECK(resident.converged());
+    CHECK(resident.iterations == plain.iterations);
+    CHECK(resident.backend_calls < plain.backend_calls);
+    for (std::size_t k = 0; k < std::min(plain.history.size(), resident.history.size()); ++k)
+      CHECK(resident.history[k] ==
+            Approx(plain.history[k]).epsilon(1e-6).margin(1e-13 * plain.history[0]));
+    CHECK(relative_difference(other, x) < 1e-7);
+    const SolveReport second = solve_once(ctx, options, P.A, P.b, again);
+    CHECK(same_bits(again, other));
+    CHECK(second.history == resident.history);
+  }
+}
+
+CNC_SOLVER_TEST("steps of gmres in one launch are refused by name where they do not fit") {
+  const auto P = known_problem<double>("convection3d:4:2");
+  const Vector<double> x = zeros<double>(P.rows());
+  SolveOptions options = gmres_options(Method::gmres, 10, PreconditionerKind::jacobi);
+  options.form = SolveForm::resident;
+  options.format = {"bcsr", 2};  // not compiled
+  CHECK_THROWS_AS(solve_once(ctx, options, P.A, P.b, x), UnsupportedOperation);
+  options.form = SolveForm::automatic;
+  if (vector_ops<double>(ctx.backend()).mdot == nullptr) return;
+  SolveReport report = solve_once(ctx, options, P.A, P.b, x);
+  CHECK(report.converged());
+  CHECK(report.form == SolveForm::plain_operations);
+  auto solver = solver_on<double>(ctx, options);
+  solver.prepare(P.A);
+  solver.set_preconditioner([](const auto& r, const auto& z) { Kokkos::deep_copy(z, r); });
+  Kokkos::deep_copy(x, 0.0);
+  report = solver.solve(P.b, x);
+  CHECK(report.converged());
+  CHECK(report.form == SolveForm::plain_operations);
+  options.form = SolveForm::resident;
+  solver.set_options(options);
+  CHECK_THROWS_AS(solver.solve(P.b, x), UnsupportedOperation);
 }
 
 CNC_SOLVER_TEST("gmres goes on from a guess, and with a float matrix under double vectors") {

@@ -31,6 +31,8 @@ inline constexpr int resident_blocks_per_processor = 1;
 inline constexpr index_t least_resident_rows = 128;
 /// Shared memory that the kernel has besides the vectors: one double per thread and a few sums, rounded up.
 inline constexpr std::size_t static_shared_bytes = 10 * 1024;
+/// Dots of a step on a basis that the blocks meet for together: room for their partial sums; not measured.
+inline constexpr int basis_dots_together = 64;
 
 /// Largest problems that the automatic choice gives to the resident form: rows of which r, q and p fit into
 /// the rest of shared memory, and matrix bytes as a share of the second-level cache, from which the matrix is

@@ -155,6 +155,26 @@ struct VectorOps {
   /// @}
 };
 
+/// Numbers that a step of a method on a growing basis leaves for the host, of a basis with room for `vectors` vectors: as
+/// many for the dots of the first pass and again for those of the second, w . w after each, and v_j . v_j.
+constexpr int basis_column_size(int vectors) { return 2 * vectors + 3; }
+
+/// Steps of Arnoldi's process with the preconditioner on the right: w := A M^-1 v_j, less its part in v_0 .. v_j once or
+/// twice, and v_{j+1} := w / sqrt(w . w), zero where that is not positive.
+template <class V>
+struct ArnoldiSteps {
+  int first = 0, last = 0;    ///< the steps [first, last); those before were made by this operation
+  bool twice = false;         ///< in two passes
+  int vectors = 0;            ///< that v has room for, more than `last`
+  V* v = nullptr;             ///< v_k is v + k stride
+  offset_t stride = 0;        ///< from a vector to the next
+  V* z = nullptr;             ///< M^-1 v_k goes to z + k z_stride
+  offset_t z_stride = 0;      ///< 0: none is kept
+  double* columns = nullptr;  ///< column j is columns + j basis_column_size(vectors)
+  RunPlan* plan = nullptr;    ///< of run_plan
+  bool forced = false;        ///< also where other operations would be faster
+};
+
 /// Operations with one matrix format (its operand type) and vectors of V.
 template <class Operand, class V>
 struct MatrixOps {
@@ -174,6 +194,12 @@ struct MatrixOps {
   /// Errors   UnsupportedOperation (a form that is not offered for this matrix).
   void (*run[method_count])(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
                             const MethodVectors<V>&, MethodScalars*, MethodRun*) = {};
+  /// Steps of Arnoldi's process in one launch, with coefficients by v_k . v_k as they turn out and w . w after a pass by
+  /// Pythagoras, zero where rounding leaves less: a caller looks for lost digits. False, and nothing done: they do not fit, or
+  /// would not be faster, and the caller makes them of operations.
+  /// Errors   UnsupportedOperation (forced, and they do not fit).
+  bool (*arnoldi)(const Queue&, const Operand& A, const PreconditionerOperand<V>& M,
+                  const ArnoldiSteps<V>&) = nullptr;
   /// What operations with this matrix need to have worked out, in A.plan; null: nothing. Allocates, and may wait.
   std::unique_ptr<MatrixPlan> (*plan)(const Queue&, const Operand& A) = nullptr;
   /// Sets up for the runs of one solver with this matrix; null when there is nothing to set up.

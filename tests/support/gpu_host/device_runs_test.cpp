@@ -59,6 +59,29 @@ TEST_CASE("a device without cooperative launches, or one that refuses them, runs
   }
 }
 
+TEST_CASE("gmres makes its steps of operations where a device does not run a whole grid") {
+  const auto P = known_problem<double>("poisson2d:12x11");
+  for (const Backend* backend : emulated)
+    for (const machine::Residents residents :
+         {machine::Residents::unknown, machine::Residents::refused}) {
+      INFO(backend->name << " " << int(residents));
+      const ResidentsScope scope(residents);
+      Context<> ctx(*backend);
+      SolveOptions options;
+      options.method = Method::gmres;
+      Solver<double> solver(ctx, options);
+      solver.prepare(P.A);
+      const Vector<double> x = zeros<double>(P.rows());
+      const SolveReport report = solver.solve(P.b, x);
+      CHECK(report.converged());
+      CHECK(report.form == SolveForm::plain_operations);
+      CHECK(relative_difference(x, P.solution) < 1e-6);
+      options.form = SolveForm::resident;
+      solver.set_options(options);
+      CHECK_THROWS_AS(solver.solve(P.b, zeros<double>(P.rows())), UnsupportedOperation);
+    }
+}
+
 TEST_CASE("solves that alternate between solution vectors capture a graph for each once") {
   const auto P = known_problem<double>("poisson2d:12x11");
   for (const Backend* backend : emulated)
@@ -94,6 +117,7 @@ TEST_CASE("steps of gmres are recorded once, and again when what kernels know of
     options.method = Method::gmres;
     options.restart = 12;
     options.format = {"csr", 1};
+    options.form = SolveForm::plain_operations;
     Solver<double> solver(ctx, options);
     solver.prepare(P.A);
     const Vector<double> first = zeros<double>(P.rows()), x = zeros<double>(P.rows());

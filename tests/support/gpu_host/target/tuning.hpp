@@ -27,6 +27,8 @@ inline constexpr int resident_blocks_per_processor = 1;
 inline constexpr index_t least_resident_rows = 16;
 /// Shared memory that the kernel has besides the vectors.
 inline constexpr std::size_t static_shared_bytes = 4 * 1024;
+/// Dots of a step on a basis that the blocks meet for together: few, so that tests meet more than once.
+inline constexpr int basis_dots_together = 16;
 
 /// Largest problems that the automatic choice gives to the resident form: rows, and matrix bytes as a share of
 /// the second-level cache, from which the matrix is read in every iteration.

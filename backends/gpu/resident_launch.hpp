@@ -1,0 +1,132 @@
+#pragma once
+
+#include <gpu/choose_rows.hpp>
+#include <gpu/resident_rows.hpp>
+#include <gpu/run_plan.hpp>
+
+#include <cnc/contract/cost.hpp>
+#include <cnc/contract/error.hpp>
+
+#include <algorithm>
+
+// Launches whose blocks are resident: whether one fits, how it is laid out, and how it is started.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// The block size that rows are compiled for; 0: any, in one kernel.
+template <class Rows>
+inline constexpr int compiled_block = 1;
+template <int block, class M, class V, int values>
+inline constexpr int compiled_block<BsellRows<block, M, V, values>> = block;
+template <int wave, int block, int lanes, bool per_block, class M, class V>
+inline constexpr int compiled_block<BcsrRows<wave, block, lanes, per_block, M, V>> = block;
+
+/// Rows that every resident kernel is compiled for.
+template <class Rows>
+inline constexpr bool always_resident = compiled_block<Rows> == 1 || compiled_block<Rows> == 3;
+
+[[noreturn]] inline void refuse_resident() {
+  throw UnsupportedOperation(
+      "the resident form needs a device that runs a whole grid at one time (cooperative "
+      "launch), a preconditioner that is local to a row or block, and a matrix of a block "
+      "size compiled for the method, whose blocks the preconditioner's blocks match");
+}
+
+template <class Operand, class V>
+struct ResidentLaunch {
+  static constexpr int threads = tuning::resident_threads;
+
+  const Queue& queue;
+  const Operand& A;
+  const PreconditionerOperand<V>& M;
+  DeviceRunPlan<Operand, V>& plan;
+  bool forced;  ///< fits, but may be slower
+  ResidentLayout layout = {};
+  Grid grid = {};
+
+  /// Lays out a kernel that has use for so many vectors on chip, and cannot do without `least` of them and some bytes before
+  /// them; false if it does not fit, or (not forced) would be slower.
+  template <class Rows, class Kernel>
+  bool lay_out(Rows& rows, Kernel kernel, std::size_t vectors, std::size_t least,
+               std::size_t bytes_before) {
+    if (!keeps_blocks_together(rows)) return false;
+    if (!forced && (plan.refused || !fits())) return false;
+    const index_t blocks =
+        std::min({residency(plan.residency[0], kernel, 0), plan.most_blocks,
+                  std::max<index_t>(1, ceil_div(A.rows, tuning::least_resident_rows))});
+    if (blocks < 1) return false;
+    const int together =
+        M.kind == PreconditionerKind::block_jacobi && rows.unit_rows() == 1 ? M.block_size : 1;
+    layout.units_per_block = ceil_div(ceil_div(rows.units(), blocks), together) * together;
+    layout.rows_per_block = layout.units_per_block * rows.unit_rows();
+    const std::size_t each = sizeof(V) * std::size_t(std::max<index_t>(1, layout.rows_per_block));
+    const std::size_t taken = tuning::static_shared_bytes + bytes_before;
+    const std::size_t all = device_facts(queue.device).shared_bytes;
+    const std::size_t room = all > taken ? (all - taken) / each : 0;
+    if (room < least) return false;
+    layout.on_chip = static_cast<int>(std::min(vectors, room));
+    grid = {blocks, threads,
+            bytes_before +
+                sizeof(V) * std::size_t(layout.rows_per_block) * std::size_t(layout.on_chip)};
+    if (residency(plan.residency[1], kernel, grid.shared_bytes) < blocks) return false;
+    if constexpr (requires { rows.split; }) rows.split = split(layout.units_per_block);
+    return true;
+  }
+
+  /// False if the device does not start it after all.
+  template <class Kernel, class... Arguments>
+  bool launch(const char* operation, Kernel kernel, const Arguments&... arguments) {
+    fill_bytes(queue, plan.arrived.template as<std::uint32_t>(), 0, sizeof(std::uint32_t));
+    plan.refused = !launch_resident(operation, queue, grid, kernel, arguments...);
+    return !plan.refused;
+  }
+
+ private:
+  /// Whether the rows of each of the preconditioner's blocks stay with one block of threads.
+  template <class Rows>
+  bool keeps_blocks_together(const Rows& rows) const {
+    if (M.kind != PreconditionerKind::block_jacobi || M.block_size == 1) return true;
+    if (rows.unit_rows() == M.block_size) return true;
+    return rows.unit_rows() == 1 &&
+           !std::is_same_v<Operand, BsellOperand<typename Operand::value_type>>;
+  }
+
+  template <class Kernel>
+  index_t residency(ResidencyAnswer& known, Kernel kernel, std::size_t shared) const {
+    const auto entry = reinterpret_cast<const void*>(kernel);
+    if (known.kernel != entry || known.shared_bytes != shared)
+      known = {entry, shared, resident_blocks(queue, kernel, threads, shared)};
+    return known.blocks;
+  }
+
+  /// Beyond these sizes kernels in a graph hide the latency of memory better than one block per processor.
+  bool fits() const {
+    const DeviceFacts& facts = device_facts(queue.device);
+    return A.rows <= double(facts.processors) * tuning::resident_rows_per_processor(sizeof(V)) &&
+           matrix_bytes(A) <= tuning::resident_cache_share * double(facts.cache_bytes);
+  }
+  template <class T>
+  static double matrix_bytes(const BcsrOperand<T>& matrix) {
+    return cost::spmv(matrix, matrix.blocks, 0, 0).bytes;
+  }
+  template <class T>
+  static double matrix_bytes(const BsellOperand<T>& matrix) {
+    return cost::spmv(matrix, matrix.slots, 0, 0).bytes;
+  }
+  template <class T>
+  static double matrix_bytes(const DiaOperand<T>& matrix) {
+    return cost::spmv(matrix, 0, 0).bytes;
+  }
+
+  /// Threads that share a row when a block has more threads than rows.
+  int split(index_t units) const {
+    int split = 1;
+    if constexpr (requires { A.slots; }) {
+      const double mean = A.block_rows() > 0 ? double(A.slots) / A.block_rows() : 0;
+      while (split < 16 && units * 2 * split <= threads && mean >= 2.0 * split) split *= 2;
+    }
+    return split;
+  }
+};
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <gpu/entries.hpp>
+#include <gpu/resident_basis.hpp>
+#include <gpu/resident_schedule.hpp>
+#include <gpu/runtime.hpp>
+
+#include <memory>
+#include <optional>
+
+// What a solver keeps for its runs.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// What a captured graph depends on: another is captured when any of this changes.
+template <class Operand, class V>
+struct GraphKey {
+  Operand A, transpose;
+  PreconditionerOperand<V> M;
+  MethodVectors<V> v;
+  const MethodScalars* scalars;
+  const double* partials;
+  int block_threads;
+  int method;
+  std::uint64_t preconditioner;  ///< its version
+  bool operator==(const GraphKey&) const = default;
+};
+
+template <class Operand, class V>
+struct CapturedGraph {
+  GraphKey<Operand, V> key;
+  std::unique_ptr<Graph> graph;
+};
+/// Solves that take turns with a few vectors x, or matrices, capture a graph for each of them once. (Kernels that
+/// read the address of x from memory need more registers, and passes then run with fewer blocks.)
+inline constexpr std::size_t kept_graphs = 4;
+
+/// How many blocks of a kernel are resident, as the device once said: asking costs as much as a launch.
+struct ResidencyAnswer {
+  const void* kernel = nullptr;
+  std::size_t shared_bytes = 0;
+  index_t blocks = 0;
+};
+
+/// Everything that the runs of one solver need besides the solver's own vectors, whatever their method. Made once,
+/// in prepare.
+template <class Operand, class V>
+struct DeviceRunPlan final : RunPlan {
+  DeviceBuffer state;  ///< RunState
+  DeviceBuffer slots;  ///< of the resident form's barrier
+  DeviceBuffer dots;   ///< partial sums of the steps on a basis
+  DeviceBuffer arrived;
+  index_t most_blocks;
+  PinnedBuffer outcome;  ///< RunOutcome
+  Marker markers[2];
+  std::optional<DeviceBuffer> seconds;  ///< of the vectors that a resident run has two of
+  index_t rows_of_seconds = -1;
+  CapturedGraph<Operand, V> graphs[kept_graphs];
+  std::size_t captured = 0;        ///< so far; the oldest gives way
+  ResidencyAnswer residency[2];    ///< without vectors on chip, and with them
+  bool refused = false;            ///< the device did not start a resident launch: not asked again
+  std::uint64_t unrecordable = 0;  ///< version of a preconditioner that a graph cannot hold
+
+  DeviceRunPlan(int device, index_t rows, index_t blocks)
+      : state(device, sizeof(RunState)),
+        slots(device, GridBarrier<most_barrier_sums<V>>::slot_bytes(blocks)),
+        dots(device, basis_slot_bytes(blocks)),
+        arrived(device, sizeof(std::uint32_t)),
+        most_blocks(blocks),
+        outcome(device, sizeof(RunOutcome)),
+        markers{Marker(device), Marker(device)} {
+    make_seconds(device, rows);
+  }
+
+  /// Room for them, unless there is enough.
+  void make_seconds(int device, index_t rows) {
+    if (most_doubled<V> == 0 || rows <= rows_of_seconds) return;
+    seconds.reset();
+    seconds.emplace(device, sizeof(V) * most_doubled<V> * std::size_t(std::max<index_t>(1, rows)));
+    rows_of_seconds = rows;
+  }
+};
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET
