@@ -6,7 +6,7 @@ namespace cnc::reference {
 
 /// Conjugate gradients, and after each iteration the mean of its residuals that is the shortest.
 ///
-/// Method   Weiss, Parameter-free iterative linear solvers, 1996, section 5. rr is that of the iteration before, as in the
+/// Method   Weiss, Parameter-free iterative linear solvers, 1996, section 5; x and r follow one iteration later, as in the
 ///          contract's form.
 template <class Operand, class V>
 void cg_smoothed(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
@@ -28,27 +28,27 @@ void cg_smoothed(const Queue& queue, const Operand& A, const PreconditionerOpera
   run->iterations = 0;
   while (goes_on(s, *run)) {
     const double beta = s.first || s[C::gz] == 0 ? 0.0 : s[C::gz] / s[C::gz_previous];
+    const double eta = s[C::eta];
+    add_scaled(n, eta, e, x);
+    for (index_t i = 0; i < n; ++i) e[i] = static_cast<V>((1 - eta) * e[i]);
     renew_direction(n, s.first, beta, z, p);
     product(queue, A, p, q);
     s[C::pq] = inner_product(n, p, q);
-    const bool solved = s[C::gz] == 0;
+    const bool solved = s[C::gz] == 0 && s[C::rr] > 0;
     s.breakdown = solved ? Breakdown::none : check_positive(s[C::gz], s[C::pq]);
     if (s.breakdown != Breakdown::none) break;
-    const double alpha = solved ? 0.0 : s[C::gz] / s[C::pq];
-    s[C::rr] = inner_product(n, r, r);
-    add_scaled(n, alpha, p, e);
-    add_scaled(n, -alpha, q, g);
+    s[C::alpha] = solved ? 0.0 : s[C::gz] / s[C::pq];
+    for (index_t i = 0; i < n; ++i) r[i] = static_cast<V>(r[i] + eta * (g[i] - r[i]));
+    add_scaled(n, s[C::alpha], p, e);
+    add_scaled(n, -s[C::alpha], q, g);
     s[C::gz_previous] = s[C::gz];
     precondition(queue, n, M, g, z);
     s[C::gz] = inner_product(n, g, z);
+    s[C::rr] = inner_product(n, r, r);
 
-    const double both = s[C::tau] + s[C::gz], eta = both > 0 ? s[C::tau] / both : 0.0;
-    s[C::tau] = eta * s[C::gz];
-    add_scaled(n, eta, e, x);
-    for (index_t i = 0; i < n; ++i) {
-      r[i] = static_cast<V>(r[i] + eta * (g[i] - r[i]));
-      e[i] = static_cast<V>((1 - eta) * e[i]);
-    }
+    const double both = s[C::tau] + s[C::gz];
+    s[C::eta] = both > 0 ? s[C::tau] / both : 0.0;
+    s[C::tau] = s[C::eta] * s[C::gz];
     iteration_done(s, *run);
   }
   run->scalars = s;

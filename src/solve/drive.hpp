@@ -136,6 +136,7 @@ class Drive {
   }
 
   SolveStatus run() {
+    if (!is_phased(method())) allocate_basis(0);
     const auto start = true_residual_.begin(work_.r, [&] {
       if (!engine_.unseen()) return;
       engine_.start_ahead();
@@ -224,14 +225,10 @@ class Drive {
       if (method_facts(method).transposes) lay_out_transpose_(method_facts(method));
       form = choose_form(system_, method, options_.form);
       if (is_phased(method)) return true;
-      const int restart = restart_of(k), before = restart_before(k);
-      if (restart == before || before >= system_.rows)
+      const int before = restart_before(k);
+      if (restart_of(k) == before || before >= system_.rows)
         return false;  // no longer than what has failed
-      if (work_.basis == nullptr || work_.basis->restart != restart) {
-        require_memory("Solver::solve", double(system_.rows) * (restart + 4) * sizeof(V),
-                       memory_of<Space>);
-        work_.allocate_basis(system_.rows, restart, method == Method::fgmres);
-      }
+      allocate_basis(k);
       return true;
     } catch (const UnsupportedOperation&) {
       return false;
@@ -240,6 +237,14 @@ class Drive {
       if (report_.choice.find(reason) == std::string::npos) report_.choice += reason;
       return false;
     }
+  }
+  /// For the k-th method, unless there is the right one.
+  void allocate_basis(std::size_t k) {
+    const int restart = restart_of(k);
+    if (work_.basis != nullptr && work_.basis->restart == restart) return;
+    require_memory("Solver::solve", double(system_.rows) * (restart + 4) * sizeof(V),
+                   memory_of<Space>);
+    work_.allocate_basis(system_.rows, restart, methods_[k] == Method::fgmres);
   }
   /// The next of the methods that can be; their number if there is none.
   std::size_t next_offered(SolveForm& form) {

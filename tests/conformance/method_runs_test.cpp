@@ -70,7 +70,7 @@ class RunCheck {
                 check_limits(A);
                 check_target(A);
                 check_nothing_to_do(A);
-                if (!method_facts(method_).stationary) check_breakdowns(A);
+                if (breaks_down_on_zero(method_facts(method_))) check_breakdowns(A);
                 if (late_layout != nullptr)
                   check_late_breakdown(indefinite, std::get<SparseMatrix>(late_layout->A));
               } catch (const UnsupportedOperation&) {

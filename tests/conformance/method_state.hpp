@@ -104,8 +104,13 @@ inline bool needs_definite(const MethodFacts& method) {
   return method.symmetric && !method.indefinite;
 }
 
-/// A copy with every value multiplied by a factor: -1 makes a definite matrix a negative definite one, 0 and NaN
-/// break every method down.
+/// Whether a matrix of zeros or NaN breaks a method down in its first iteration. Least squares have found A^T r to be zero or
+/// NaN before.
+inline bool breaks_down_on_zero(const MethodFacts& method) {
+  return !method.stationary && !method.least_squares;
+}
+
+/// A copy with every value multiplied by a factor: -1 makes a definite matrix a negative definite one.
 template <class SparseMatrix>
 SparseMatrix scaled(SparseMatrix A, double factor) {
   using M = typename decltype(A.values)::non_const_value_type;

@@ -176,7 +176,7 @@ CNC_SOLVER_TEST("systems of no row and of one") {
           b(0) = 8;
           const SolveReport report = solve_once(ctx, options, one, b, x);
           CHECK(report.converged());
-          CHECK(report.iterations == 1);
+          CHECK(report.iterations == (options.method == Method::pcg_smoothed ? 2 : 1));
           CHECK(x(0) == 2);
         }
   });

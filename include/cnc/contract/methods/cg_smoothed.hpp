@@ -8,8 +8,8 @@ namespace cnc::methods {
 /// of M^-1, the least: then x is that of MINRES, and meets a tolerance where the residual of CG still leaps. For symmetric
 /// positive definite A and M. It costs four vectors read or written more than CG, and no meeting.
 ///
-/// g is the residual of CG and e the distance from x to its iterate. x, r and e take the step of an iteration in the next
-/// one, so that rr is that of the iteration before.
+/// g is the residual of CG and e the way from x to its iterate. The weight of an iterate is known once its sums are, so that x and
+/// r take it in the next iteration and are always one behind.
 ///
 /// Method   Schoenauer's smoothing: Weiss, Parameter-free iterative linear solvers, 1996, section 5; Zhou & Walker, Residual
 ///          smoothing techniques for iterative methods, 1994, section 2. The weight 1 / (r . z) of an iterate is there
@@ -81,8 +81,9 @@ struct CgSmoothed {
     static constexpr Precondition M = {g, z, true};
     static constexpr ScalarList sums = list_of(gz, rr);
     static constexpr Breakdown step(MethodScalars& s) {
-      // CG has solved the system, and x and r take its last step.
-      const Breakdown breakdown = s[gz] == 0 ? Breakdown::none : check_positive(s[gz], s[pq]);
+      // CG has solved the system, and x and r are about to follow.
+      const Breakdown breakdown =
+          s[gz] == 0 && s[rr] > 0 ? Breakdown::none : check_positive(s[gz], s[pq]);
       if (breakdown != Breakdown::none) return breakdown;
       s[alpha] = s[gz] == 0 ? 0.0 : s[gz] / s[pq];
       s[gz_previous] = s[gz];
@@ -109,31 +110,9 @@ struct CgSmoothed {
     }
   };
 
-  /// The steps that x, e and r lack.
-  struct End : PassDefaults {
-    static constexpr VectorSet reads = set_of(x, e, p, r, g), writes = set_of(x, e, r);
-    static constexpr bool stores = true;
-    bool is_first;
-    V step_length, weight, rest;
-    explicit constexpr End(const MethodScalars& s)
-        : is_first(s.first != 0),
-          step_length(static_cast<V>(s[alpha])),
-          weight(static_cast<V>(s[eta])),
-          rest(static_cast<V>(1 - s[eta])) {}
-    template <class Row>
-    constexpr void operator()(Row& v) const {
-      if (is_first) return;
-      v[e] = v[e] + step_length * v[p];
-      v[x] = v[x] + weight * v[e];
-      v[e] = rest * v[e];
-      v[r] = v[r] + weight * (v[g] - v[r]);
-    }
-    static constexpr void after(MethodScalars& s) { s[alpha] = s[eta] = 0; }  // nothing lacks now
-  };
-
   using Start = Phases<Begin>;
   using Iteration = Phases<Direction, Product<p, q, Dot<p, pq>>, Update>;
-  using Finish = End;
+  using Finish = void;
 };
 
 }  // namespace cnc::methods
