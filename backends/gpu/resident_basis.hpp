@@ -246,25 +246,25 @@ struct ResidentBasis : ResidentRows<Rows> {
     const int count = j + 1;
     Sink sink{*this, t.range.begin};
     multiply_own(t.range, j % 2 == 1, WrittenVector<V>{steps.z + j * steps.z_stride}, sink);
-    for (int pass = 0; pass <= int(steps.twice); ++pass) {
+    block_barrier();
+    coefficients(t, count);
+    double ww = left(count);
+    tell(j, 0, ww);
+    if (steps.twice) {
+      orthogonalize(t, count, [&](index_t place, index_t, V value) { w()[place] = value; });
       block_barrier();
       coefficients(t, count);
-      double ww = left(count);
-      // What loses another digit in the second pass was nothing but rounding.
-      if (pass > 0 && ww < 0.01 * h()[count]) ww = 0;
-      tell(j, pass, ww);
-      const bool ends = pass == int(steps.twice);
-      const V factor = ww > 0 ? static_cast<V>(1 / std::sqrt(ww)) : V(0);
-      orthogonalize(t, count, [&](index_t place, index_t row, V value) {
-        if (!ends) {
-          w()[place] = value;
-          return;
-        }
-        const V v = ww > 0 ? factor * value : V(0);
-        memory(count)[row] = v;
-        if (count < basis_on_chip()) chip(count)[place] = v;
-      });
+      // What loses another digit was nothing but rounding.
+      ww = left(count);
+      if (ww < 0.01 * h()[count]) ww = 0;
+      tell(j, 1, ww);
     }
+    const V factor = ww > 0 ? static_cast<V>(1 / std::sqrt(ww)) : V(0);
+    orthogonalize(t, count, [&](index_t place, index_t row, V value) {
+      const V v = ww > 0 ? factor * value : V(0);
+      memory(count)[row] = v;
+      if (count < basis_on_chip()) chip(count)[place] = v;
+    });
   }
 
   CNC_GPU_DEVICE void make(const GridBarrier<1>& barrier) const {
