@@ -20,7 +20,7 @@ struct EnergyEstimate {
 ///
 /// Method   Hestenes & Stiefel, Methods of conjugate gradients for solving linear systems, 1952, theorem 6:1; Strakos &
 ///          Tichy, On error estimation in the conjugate gradient method and why it works in finite precision
-///          computations, 2002, section 4; a delay that adapts: Meurant, Papez & Tichy 2021.
+///          computations, 2002; a delay that adapts, by another rule: Meurant, Papez & Tichy 2021.
 inline EnergyEstimate estimate_energy_error(const std::vector<double>& gains) {
   constexpr double most_of_later_half = 0.25;
   const std::size_t n = gains.size();
