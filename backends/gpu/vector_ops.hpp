@@ -87,11 +87,13 @@ dot_kernel(index_t n, const V* x, const V* y, bool root, GridScratch scratch, do
     *result = root ? std::sqrt(sum[0]) : sum[0];
 }
 
-/// Calls use(i, x_i, values) for every row with the values of `count` vectors y in it, zeros behind them. The loads of all
-/// vectors are under way at one time: one vector after the other took twice as long.
-template <class V, class Use>
-CNC_GPU_DEVICE void for_rows_together(index_t n, int count, const V* y, offset_t stride, const V* x,
-                                      const Use& use) {
+/// Several dots with one vector, which is read once. The loads of all vectors are under way at one time: one vector after the
+/// other took twice as long.
+template <int wave, class V>
+CNC_GPU_KERNEL(max_vector_threads)
+mdot_kernel(index_t n, int count, const V* y, offset_t stride, const V* x, GridScratch scratch,
+            double* result) {
+  double sums[max_vectors_together] = {};
   V of_x[entries_together], of_y[entries_together][max_vectors_together];
   const index_t tiles = ceil_div(n, block_threads() * entries_together);
   for (index_t tile = block_index(); tile < tiles; tile += grid_blocks())
@@ -103,40 +105,51 @@ CNC_GPU_DEVICE void for_rows_together(index_t n, int count, const V* y, offset_t
           for (int j = 0; j < max_vectors_together; ++j)
             of_y[k][j] = j < count ? y[j * stride + i] : V(0);
         },
-        [&](int k, index_t i) { use(i, of_x[k], of_y[k]); });
-}
-
-/// Several dots with one vector, which is read once.
-template <int wave, class V>
-CNC_GPU_KERNEL(max_vector_threads)
-mdot_kernel(index_t n, int count, const V* y, offset_t stride, const V* x, GridScratch scratch,
-            double* result) {
-  double sums[max_vectors_together] = {};
-  for_rows_together(n, count, y, stride, x, [&](index_t, V of_x, const V* of_y) {
-    CNC_GPU_UNROLL
-    for (int j = 0; j < max_vectors_together; ++j) sums[j] += double(of_x) * double(of_y[j]);
-  });
+        [&](int k, index_t) {
+          CNC_GPU_UNROLL
+          for (int j = 0; j < max_vectors_together; ++j)
+            sums[j] += double(of_x[k]) * double(of_y[k][j]);
+        });
   if (!grid_sum<wave>(sums, scratch) || thread_index() != 0) return;
   CNC_GPU_UNROLL
   for (int j = 0; j < max_vectors_together; ++j)  // sums stay in registers
     if (j < count) result[j] = sums[j];
 }
 
+/// The loads of max_vectors_together vectors are under way at one time; x is read and written once.
 template <int wave, class V>
 CNC_GPU_KERNEL(max_vector_threads)
 maxpy_kernel(index_t n, int count, double scale, const double* c, const V* y, offset_t stride, V* x,
              GridScratch scratch, double* xx) {
   double sum[1] = {0};
-  V factors[max_vectors_together];
-  CNC_GPU_UNROLL
-  for (int j = 0; j < max_vectors_together; ++j)
-    factors[j] = j < count ? static_cast<V>(scale * c[j]) : V(0);
-  for_rows_together(n, count, y, stride, x, [&](index_t i, V of_x, const V* of_y) {
-    CNC_GPU_UNROLL
-    for (int j = 0; j < max_vectors_together; ++j) of_x += factors[j] * of_y[j];
-    x[i] = of_x;
-    sum[0] += double(of_x) * double(of_x);
-  });
+  V of_x[entries_together], of_y[entries_together][max_vectors_together];
+  const auto nothing = [](int, index_t) {};
+  const index_t tiles = ceil_div(n, block_threads() * entries_together);
+  for (index_t tile = block_index(); tile < tiles; tile += grid_blocks()) {
+    for_tile(
+        tile, n, [&](int k, index_t i) { of_x[k] = x[i]; }, nothing);
+    for (int first = 0; first < count; first += max_vectors_together) {
+      V factors[max_vectors_together];
+      CNC_GPU_UNROLL
+      for (int j = 0; j < max_vectors_together; ++j)
+        factors[j] = first + j < count ? static_cast<V>(scale * c[first + j]) : V(0);
+      for_tile(
+          tile, n,
+          [&](int k, index_t i) {
+            CNC_GPU_UNROLL
+            for (int j = 0; j < max_vectors_together; ++j)
+              of_y[k][j] = first + j < count ? y[(first + j) * stride + i] : V(0);
+          },
+          [&](int k, index_t) {
+            CNC_GPU_UNROLL
+            for (int j = 0; j < max_vectors_together; ++j) of_x[k] += factors[j] * of_y[k][j];
+          });
+    }
+    for_tile(tile, n, nothing, [&](int k, index_t i) {
+      x[i] = of_x[k];
+      sum[0] += double(of_x[k]) * double(of_x[k]);
+    });
+  }
   if (xx == nullptr) return;
   if (grid_sum<wave>(sum, scratch) && thread_index() == 0) *xx = sum[0];
 }

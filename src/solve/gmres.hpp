@@ -86,7 +86,7 @@ class Gmres {
       c[k] = basis().cosines[k] * above - basis().sines[k] * below;
       c[k + 1] = basis().sines[k] * above + basis().cosines[k] * below;
     }
-    combine(in_backend(c, steps_ + 1), steps_ + 1);
+    combine(in_backend(c, steps_ + 1, For::residual), steps_ + 1);
     copy(w(), r());
   }
 
@@ -241,29 +241,19 @@ class Gmres {
 
   /// w less its part in v_0 .. v_{count-1}: h[k] := v_k . w, w := w - sum h[k] v_k, *ww := w . w.
   void orthogonalize(int count, double* h, double* ww) {
-    for_parts(count, [&](int k, int part, bool) {
+    for (int k = 0; k < count; k += max_vectors_together) {
+      const int part = std::min(max_vectors_together, count - k);
       ops().mdot(queue(), n(), part, v(k).data(), basis().stride, w().data(), h + k);
-    });
+      ++tally_.backend_calls;
+    }
     add(-1, count, h, basis().v, w(), ww);
   }
 
   /// to := to + scale sum_k c[k] of_k, c in the backend's memory.
   void add(double scale, int count, const double* c, const Vector<V, Space>& of,
            const Vector<V, Space>& to, double* norm2 = nullptr) {
-    for_parts(count, [&](int k, int part, bool is_last) {
-      ops().maxpy(queue(), n(), part, scale, c + k, vector(of, k).data(), basis().stride, to.data(),
-                  is_last ? norm2 : nullptr);
-    });
-  }
-
-  /// body(first, how many, whether they are the last) for parts of `count` vectors that operations take.
-  template <class Body>
-  void for_parts(int count, const Body& body) {
-    for (int k = 0; k < count; k += max_vectors_together) {
-      const int part = std::min(max_vectors_together, count - k);
-      body(k, part, k + part == count);
-      ++tally_.backend_calls;
-    }
+    ops().maxpy(queue(), n(), count, scale, c, of.data(), basis().stride, to.data(), norm2);
+    ++tally_.backend_calls;
   }
 
   /// The host reads the columns [first, last).
@@ -322,14 +312,18 @@ class Gmres {
     return false;
   }
 
-  /// Brings numbers of the host to the backend's memory.
-  const double* in_backend(const std::vector<double>& numbers, int count) {
-    for (int k = 0; k < count; ++k) basis().host_coefficients(k) = numbers[k];
-    if (!is_host_space<Space>) ++tally_.host_synchronisations;
-    Kokkos::deep_copy(system_.ctx->execution_space_instance(), basis().coefficients,
-                      basis().host_coefficients);
-    system_.ctx->fence();  // the next ones are written to the same place
-    return basis().coefficients.data();
+  /// Brings numbers of the host to the backend's memory: those of x or of the residual. Each of these has a place of its own,
+  /// written again after another look at the earliest: nothing waits for the copy.
+  enum class For { x, residual };
+  const double* in_backend(const std::vector<double>& numbers, int count, For place) {
+    const std::size_t size = static_cast<std::size_t>(restart()) + 1;
+    const std::size_t first = place == For::x ? 0 : size;
+    const auto those = std::make_pair(first, first + static_cast<std::size_t>(count));
+    const auto here = Kokkos::subview(basis().host_coefficients, those);
+    const auto there = Kokkos::subview(basis().coefficients, those);
+    for (int k = 0; k < count; ++k) here(k) = numbers[k];
+    Kokkos::deep_copy(system_.ctx->execution_space_instance(), there, here);
+    return there.data();
   }
 
   // --- x and the residual --------------------------------------------------------------------------------------
@@ -342,7 +336,7 @@ class Gmres {
       for (int i = k + 1; i < steps_; ++i) y[k] -= R(k, i) * y[i];
       y[k] /= R(k, k);
     }
-    const double* const c = in_backend(y, steps_);
+    const double* const c = in_backend(y, steps_, For::x);
     copy(base(), x_);
     if (flexible_) return add(1, steps_, c, basis().z, x_);
     combine(c, steps_);

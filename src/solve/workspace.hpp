@@ -100,7 +100,7 @@ struct Workspace {
       here = host_copy<double, Space>("cnc::host_coefficients", there);
     };
     with_copy(made->column_size() * size, made->columns, made->host_columns);
-    with_copy(size, made->coefficients, made->host_coefficients);
+    with_copy(2 * size, made->coefficients, made->host_coefficients);
     for (auto* numbers : {&made->cosines, &made->sines, &made->g, &made->y})
       numbers->resize(size + 1);
     made->twice.resize(size);

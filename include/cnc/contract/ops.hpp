@@ -111,7 +111,7 @@ struct ColumnDots {
   int self_scalar = -1;              ///< y . y; -1: not wanted
 };
 
-/// Vectors that mdot and maxpy take together at most.
+/// Vectors that mdot takes together at most.
 inline constexpr int max_vectors_together = 8;
 static_assert(max_vectors_together <= 12, "as many as reduction_slots has room for");
 
@@ -133,7 +133,7 @@ struct VectorOps {
   /// result[k] := y_k . x for k < count <= max_vectors_together, all in one reduction; y_k is y + k stride
   void (*mdot)(const Queue&, index_t n, int count, const V* y, offset_t stride, const V* x,
                double* result) = nullptr;
-  /// x := x + scale sum_k c[k] y_k, c in the backend's memory; then, unless it is null, *xx := x . x
+  /// x := x + scale sum_k c[k] y_k for any count, c in the backend's memory; then, unless it is null, *xx := x . x
   void (*maxpy)(const Queue&, index_t n, int count, double scale, const double* c, const V* y,
                 offset_t stride, V* x, double* xx) = nullptr;
   /// y := x / sqrt(*xx), zero where *xx is not positive
