@@ -12,11 +12,12 @@ bool BasisEntries<wave, Operand, V>::arnoldi(const Queue& queue, const Operand& 
                                              const PreconditionerOperand<V>& M,
                                              const ArnoldiSteps<V>& steps) {
   auto& plan = static_cast<DeviceRunPlan<Operand, V>&>(*steps.plan);
-  ResidentLaunch<Operand, V> launch{queue, A, M, plan, steps.forced};
+  ResidentLaunch<tuning::basis_threads, Operand, V> launch{
+      queue, A, M, plan, steps.forced, tuning::least_basis_rows};
   const auto make = [&]<class Rows>(Rows rows) {
     if constexpr (always_resident<Rows>) {
       using Basis = ResidentBasis<wave, Rows, V>;
-      const auto kernel = basis_kernel<tuning::resident_threads, Basis>;
+      const auto kernel = basis_kernel<tuning::basis_threads, Basis>;
       // w, 1/diag, v
       const auto wanted =
           static_cast<std::size_t>(steps.vectors) + (M.kind == PreconditionerKind::jacobi ? 2 : 1);

@@ -115,7 +115,8 @@ struct MethodRunner {
     if constexpr (has_resident_form<Rows, Method>) {
       using Run = ResidentRun<wave, Rows, V, Method>;
       const auto kernel = resident_kernel<tuning::resident_threads, wave, Rows, V, Method>;
-      ResidentLaunch<Operand, V> launch{queue, A, M, plan, forced};
+      ResidentLaunch<tuning::resident_threads, Operand, V> launch{
+          queue, A, M, plan, forced, tuning::least_resident_rows};
       if (!launch.lay_out(rows, kernel, Run::chip_vectors + 1, 0, 0)) return false;  // and 1/diag
       plan.make_seconds(queue.device, A.rows);
       Run resident{{rows, A.rows, launch.layout}, M, v, {}};

@@ -32,15 +32,14 @@ inline constexpr bool always_resident = compiled_block<Rows> == 1 || compiled_bl
       "size compiled for the method, whose blocks the preconditioner's blocks match");
 }
 
-template <class Operand, class V>
+template <int threads, class Operand, class V>
 struct ResidentLaunch {
-  static constexpr int threads = tuning::resident_threads;
-
   const Queue& queue;
   const Operand& A;
   const PreconditionerOperand<V>& M;
   DeviceRunPlan<Operand, V>& plan;
-  bool forced;  ///< fits, but may be slower
+  bool forced;         ///< fits, but may be slower
+  index_t least_rows;  ///< fewer are not worth a block of their own
   ResidentLayout layout = {};
   Grid grid = {};
 
@@ -51,9 +50,8 @@ struct ResidentLaunch {
                std::size_t bytes_before) {
     if (!keeps_blocks_together(rows)) return false;
     if (!forced && (plan.refused || !fits())) return false;
-    const index_t blocks =
-        std::min({residency(plan.residency[0], kernel, 0), plan.most_blocks,
-                  std::max<index_t>(1, ceil_div(A.rows, tuning::least_resident_rows))});
+    const index_t blocks = std::min({residency(plan.residency[0], kernel, 0), plan.most_blocks,
+                                     std::max<index_t>(1, ceil_div(A.rows, least_rows))});
     if (blocks < 1) return false;
     const int together =
         M.kind == PreconditionerKind::block_jacobi && rows.unit_rows() == 1 ? M.block_size : 1;

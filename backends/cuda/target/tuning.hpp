@@ -27,6 +27,9 @@ inline constexpr int resident_blocks_per_processor = 1;
 inline constexpr index_t least_resident_rows = 128;
 /// Shared memory that the kernel has besides the vectors.
 inline constexpr std::size_t static_shared_bytes = 24 * 1024;
+/// The same of steps on a basis.
+inline constexpr int basis_threads = 1024;
+inline constexpr index_t least_basis_rows = 128;
 /// Dots of a step on a basis that the blocks meet for together: room for their partial sums.
 inline constexpr int basis_dots_together = 64;
 

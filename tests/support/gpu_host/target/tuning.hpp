@@ -27,6 +27,9 @@ inline constexpr int resident_blocks_per_processor = 1;
 inline constexpr index_t least_resident_rows = 16;
 /// Shared memory that the kernel has besides the vectors.
 inline constexpr std::size_t static_shared_bytes = 4 * 1024;
+/// The same of steps on a basis.
+inline constexpr int basis_threads = 128;
+inline constexpr index_t least_basis_rows = 16;
 /// Dots of a step on a basis that the blocks meet for together: few, so that tests meet more than once.
 inline constexpr int basis_dots_together = 16;
 
