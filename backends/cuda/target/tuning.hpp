@@ -29,7 +29,7 @@ inline constexpr index_t least_resident_rows = 128;
 inline constexpr std::size_t static_shared_bytes = 24 * 1024;
 /// The same of steps on a basis.
 inline constexpr int basis_threads = 1024;
-inline constexpr index_t least_basis_rows = 128;
+inline constexpr index_t least_basis_rows = 256;
 /// Dots of a step on a basis that the blocks meet for together: room for their partial sums.
 inline constexpr int basis_dots_together = 64;
 
