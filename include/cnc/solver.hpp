@@ -118,11 +118,11 @@ struct CallbackAction {
 
 /// What to solve with, and when to stop.
 struct SolveOptions {
-  /// The recurrences. `automatic` chooses in prepare and update_values: lsqr for a matrix that is not square, bicgstab for
+  /// The recurrences. `automatic` chooses in prepare and update_values: lsqr for a matrix that is not square, bicgstab2 for
   /// one that is not symmetric and an operator, minres where the diagonal is not positive, else pcg_smoothed. Where one
-  /// breaks down, diverges or meets an indefinite matrix or a NaN, and where one of those for any matrix does not halve the residual in
-  /// 500 iterations (gmres: and four cycles), the next of pcg_smoothed, minres, bicgstab, bicg, gmres, cgnr, gmres with 4 and 16 times the restart and
-  /// cgnr that the form allows goes on from the best x. Jacobi uses 1 for a zero.
+  /// breaks down, diverges or meets an indefinite matrix or a NaN, and where one for any matrix does not halve the residual
+  /// in 500 iterations (gmres: and four cycles), the next of pcg_smoothed, minres, bicgstab2, bicg, gmres, cgnr, gmres with 4
+  /// and 16 times the restart and cgnr that the form allows goes on from the best x. Jacobi uses 1 for a zero.
   Method method = Method::pcg;
   int restart =
       30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many
@@ -332,7 +332,7 @@ class Solver {
         detail::as_vector<V, Exec>(x, "Solver: x must be contiguous, not a strided view"));
   }
 
-  /// Solves for several right-hand sides, the columns of b, which share the reading of the matrix: pcg, bicgstab and minres
+  /// Solves for several right-hand sides, the columns of b, which share the reading of the matrix: pcg, pcg_smoothed, bicgstab and minres
   /// iterate up to 16 of them side by side, each until it meets its own tolerance, and a solve of one right-hand side then
   /// goes on from there, which as a rule finds that it has. With the other methods, with a null space, a callback, an
   /// operator, a preconditioner that is not local, or a form other than automatic and fused_steps, and where the matrix is

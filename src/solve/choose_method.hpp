@@ -8,15 +8,23 @@
 
 namespace cnc::detail {
 
-/// What Method::automatic chooses from. pcg is for where pcg_smoothed is not offered. Those from bicgstab on take every
-/// matrix; each gmres has four times as long a cycle as the one before; bicg and cgnr need the transpose, which is laid out when
-/// it is reached. cgnr comes before the long cycles of gmres if it is on the way to the tolerance, and after them in any case.
-inline constexpr Method candidates[] = {
-    Method::pcg_smoothed, Method::pcg,  Method::minres, Method::bicgstab, Method::bicg,
-    Method::gmres,        Method::cgnr, Method::gmres,  Method::gmres,    Method::cgnr};
+/// What Method::automatic chooses from. Those from bicgstab2 on take every matrix; each gmres has four times as long a cycle as
+/// the one before; bicg and cgnr need the transpose, which is laid out when it is reached. cgnr comes before the long cycles of
+/// gmres if it is on the way to the tolerance, and after them in any case.
+inline constexpr Method candidates[] = {Method::pcg_smoothed, Method::pcg,      Method::minres,
+                                        Method::bicgstab2,    Method::bicgstab, Method::bicg,
+                                        Method::gmres,        Method::cgnr,     Method::gmres,
+                                        Method::gmres,        Method::cgnr};
 inline constexpr std::size_t first_for_indefinite = 2, first_for_any = 3;
 static_assert(candidates[first_for_indefinite] == Method::minres &&
-              candidates[first_for_any] == Method::bicgstab);
+              candidates[first_for_any] == Method::bicgstab2);
+
+/// Whether a method fails where `before` has failed. It is for where that one is not offered: in plain operations, or for
+/// several columns.
+constexpr bool fails_with(Method method, Method before) {
+  return (method == Method::pcg && before == Method::pcg_smoothed) ||
+         (method == Method::bicgstab && before == Method::bicgstab2);
+}
 
 /// The facts by which the workspace of a method is allocated: of Method::automatic so many vectors that each of the
 /// candidates has its own, none of them x, and one that is free besides.

@@ -2,6 +2,7 @@
 
 #include <cnc/solver.hpp>
 
+#include "solve/choose_method.hpp"
 #include "solve/criterion.hpp"
 #include "solve/diagnosis.hpp"
 #include "solve/energy.hpp"
@@ -220,8 +221,7 @@ class Drive {
   bool is_offered(std::size_t k, SolveForm& form) {
     const Method method = methods_[k];
     try {
-      // The same recurrence, and no better.
-      if (method == Method::pcg && k > 0 && methods_[k - 1] == Method::pcg_smoothed) return false;
+      if (k > 0 && fails_with(method, methods_[k - 1])) return false;
       if (method_facts(method).transposes) lay_out_transpose_(method_facts(method));
       form = choose_form(system_, method, options_.form);
       if (is_phased(method)) return true;
@@ -532,7 +532,8 @@ class Drive {
     if (methods_.size() == 1 || !facts().normal_equations || took < patience) return true;
     const double gained = std::log(begun_with_ / report_.recurrence_residual);
     const double wanted = std::log(report_.recurrence_residual / report_.tolerance);
-    return wanted * double(took) <= gained * double(options_.max_iterations - done);
+    // It becomes faster on the way.
+    return wanted * double(took) <= 3 * gained * double(options_.max_iterations - done);
   }
 
   /// Keeps x when it is the best so far by its true residual: the recurrence drifts away from that,

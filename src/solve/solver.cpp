@@ -447,9 +447,18 @@ struct Solver<V, Exec>::State {
     return methods;
   }
 
+  /// The method of several columns: the first that is made for them.
+  Method column_method() const {
+    const std::span<const Method> methods = methods_offered();
+    if (methods.size() > 1 && !detail::ColumnSolve<V, Exec>::offered(system, methods[0]) &&
+        detail::fails_with(methods[1], methods[0]))
+      return methods[1];
+    return methods[0];
+  }
+
   /// Whether several columns are iterated side by side.
   bool solves_together(int columns) const {
-    const Method method = methods_offered()[0];
+    const Method method = column_method();
     const bool unsuitable = method_facts(method).symmetric && !options.allow_nonsymmetric &&
                             diagnosis.is_clearly_nonsymmetric();
     const bool steps =
@@ -760,7 +769,7 @@ std::vector<SolveReport> Solver<V, Exec>::solve_columns(const MultiVector<const 
                          Kokkos::subview(x, Kokkos::ALL, column), options);
   };
   const std::function<bool()> is_patient = [&s] { return s.is_patient(); };
-  detail::Batches<V, Exec> batches(s.system, s.column_work, s.options, s.methods_offered()[0],
+  detail::Batches<V, Exec> batches(s.system, s.column_work, s.options, s.column_method(),
                                    is_patient, s.ordering.permutation, b, x);
   return batches.solve(s.solves_together(static_cast<int>(x.extent(1))), solve_one);
 }
