@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <sstream>
 
 using namespace cnc::test;
@@ -198,6 +199,26 @@ TEST_CASE("right-hand sides: file, ones, random") {
   const json one = solve_json({A, "--rhs", "random:1"});
   CHECK(one["report"]["rhs_norm"] == solve_json({A, "--rhs", "random:1"})["report"]["rhs_norm"]);
   CHECK(one["report"]["rhs_norm"] != solve_json({A, "--rhs", "random:2"})["report"]["rhs_norm"]);
+}
+
+TEST_CASE("a matrix that is not square is solved by least squares") {
+  // Three points on no line: 6 + 3 t is the nearest, off by 1, -2 and 1.
+  const Workplace place;
+  const std::string points = place.file(
+      "points.mtx",
+      "%%MatrixMarket matrix coordinate real general\n3 2 5\n1 1 1\n2 1 1\n2 2 1\n3 1 1\n3 2 2\n");
+  const std::string heights =
+      place.file("heights.mtx", "%%MatrixMarket matrix array real general\n3 1\n7\n7\n13\n");
+  for (const char* solver : {"lsqr", "auto"}) {
+    const json report = solve_json({points, "--rhs", heights, "--solver", solver})["report"];
+    CHECK(report["method"] == "lsqr");
+    CHECK(report["least_squares_residual"].get<double>() == Approx(std::sqrt(6.0)));
+    CHECK(report["true_residual"].get<double>() <= report["tolerance"].get<double>());
+  }
+  const Run run = run_cnc({"solve", points, "--rhs", heights, "--solver", "lsqr"});
+  CHECK(run.code == 0);
+  CHECK(contains(run.out, "Least squares"));
+  CHECK(contains(run_cnc({"solve", points}).err, "--solver lsqr"));
 }
 
 TEST_CASE("a start vector that solves the system needs no iteration") {
