@@ -4,6 +4,7 @@
 #include <cnc/solver.hpp>
 
 #include "on_each.hpp"
+#include "solve/residual.hpp"
 #include "solve/system.hpp"
 #include "solve/tally.hpp"
 #include "solve/workspace.hpp"
@@ -197,12 +198,6 @@ class ColumnSolve {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// A restart that does not reduce the true residual by this is the last.
-  static constexpr double least_gain = 0.5;
-  /// A recurrence with a float matrix is trusted for this much before it starts again.
-  static constexpr double narrow_reduction = 1e-5;
-  /// Iterations within which a recurrence has to halve its residual.
-  static constexpr index_t patience = 500;
   /// Iterations between looks. On a host a look costs nothing.
   static constexpr index_t between_looks = is_host_space<Space> ? 1 : column_log_size;
 

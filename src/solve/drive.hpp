@@ -92,16 +92,10 @@ class Drive {
   /// Least iterations between snapshots: one costs about two iterations, on a device, where the host
   /// waits for it, up to ten.
   static constexpr index_t snapshot_interval = is_host_space<Space> ? 64 : 512;
-  /// A restart that does not halve the true residual is the last, the first one excepted.
-  static constexpr double least_gain = 0.5;
-  /// A recurrence with a float matrix is trusted for this much before it starts again.
-  static constexpr double narrow_reduction = 1e-5;
   /// No recurrence is trusted for more than this: rounding has long decided what is true by then, and the sums
   /// must not underflow.
   static constexpr double least_reduction =
       double(std::numeric_limits<V>::epsilon()) * std::numeric_limits<V>::epsilon();
-  /// Iterations within which a recurrence with a nonsymmetric matrix has to halve its residual.
-  static constexpr index_t patience = 500;
   /// A recurrence goes on beside a true residual that is no larger than so many times its own.
   static constexpr double most_drift = 2;
   /// A snapshot costs a product with the matrix: it waits for this much gain over the last one.

@@ -10,6 +10,13 @@
 
 namespace cnc::detail {
 
+/// A restart that does not halve the true residual is the last, the first one excepted.
+inline constexpr double least_gain = 0.5;
+/// A recurrence with a float matrix is trusted for this much before it starts again.
+inline constexpr double narrow_reduction = 1e-5;
+/// Iterations within which a recurrence with a nonsymmetric matrix has to halve its residual.
+inline constexpr index_t patience = 500;
+
 /// to[i] := from[i], exactly
 struct Widen {
   const float* from;
