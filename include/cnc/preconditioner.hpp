@@ -14,6 +14,7 @@ enum class DiagonalRule {
   as_it_is,      ///< 1 / a_ii; a zero is a fault
   one_for_zero,  ///< one in the place of a zero
   magnitude,     ///< 1 / |a_ii|, and one for a zero: positive definite whatever A is
+  row_norm,      ///< one over the 2-norm of the row, and one for zeros: the same, for A with zeros on the diagonal
 };
 
 /// A built-in preconditioner: kind, block size, and the inverted diagonal (blocks).

@@ -72,7 +72,30 @@ struct CopyDiagonalBlocks {
   }
 };
 
+/// norms[i] := the 2-norm of row i
+template <class Rows, class V>
+struct CopyRowNorms {
+  Rows rows;
+  V* norms;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t thread) const {
+    rows.for_each(thread, [&](index_t row, const auto& walk) {
+      double sum = 0;
+      walk([&](index_t, auto value) { sum += double(value) * double(value); });
+      norms[row] = static_cast<V>(std::sqrt(sum));
+    });
+  }
+};
+
 namespace set_up {
+
+/// In the place of the diagonal.
+template <class Exec, class V, class Space, class Operand>
+PreconditionerSetup invert_row_norms(const Operand& A, const Preconditioner<V, Space>& M) {
+  const Rows<Exec, Operand> rows{A};
+  on_each(instance<Exec>(), rows.threads(),
+          CopyRowNorms<Rows<Exec, Operand>, V>{rows, M.inverse.data()});
+  return invert_blocks<Exec>(CopiedBlocks<V>{{A.rows}, M.inverse.data()}, A.rows, M);
+}
 
 template <class Exec, class V, class S, class Space>
 PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, PreconditionerKind kind,
@@ -81,6 +104,8 @@ PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, Precondi
   require_set_up(A.rows, A.cols, kind, block_size);
   const bool ascending = kind == PreconditionerKind::none || require_csr(A) == Checked::ascending;
   const index_t blocks = open_set_up(A.rows, kind, block_size, M);
+  if (blocks > 0 && M.block_size == 1 && M.diagonal == DiagonalRule::row_norm)
+    return invert_row_norms<Exec>(A.operand(), M);
   return invert_blocks<Exec>(BlocksInCsr<S>{A.operand(), ascending}, blocks, M);
 }
 
@@ -96,6 +121,8 @@ PreconditionerSetup set_up_preconditioner(const Matrix<V, Space>& any, Precondit
         const index_t blocks = open_set_up(A.rows, kind, block_size, M);
         if (blocks == 0) return {};
         const auto operand = A.operand();
+        if (M.block_size == 1 && M.diagonal == DiagonalRule::row_norm)
+          return invert_row_norms<Exec>(operand, M);
         const Rows<Exec, std::remove_const_t<decltype(operand)>> rows{operand};
         V* const inverse = M.inverse.data();
         on_each(instance<Exec>(), rows.threads(),

@@ -46,8 +46,10 @@ struct MethodChoice {
 
   /// What Jacobi does about a diagonal that is not positive.
   DiagonalRule diagonal_rule() const {
-    if (method_facts(methods.front()).indefinite) return DiagonalRule::magnitude;
-    return reason.empty() ? DiagonalRule::as_it_is : DiagonalRule::one_for_zero;
+    const bool named = reason.empty();
+    if (method_facts(methods.front()).indefinite)
+      return named ? DiagonalRule::magnitude : DiagonalRule::row_norm;
+    return named ? DiagonalRule::as_it_is : DiagonalRule::one_for_zero;
   }
 };
 

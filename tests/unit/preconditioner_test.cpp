@@ -4,6 +4,7 @@
 #include "support/same_matrix.hpp"
 
 #include <cnc/convert.hpp>
+#include <cnc/formats.hpp>
 #include <cnc/preconditioner.hpp>
 #include <cnc/problems.hpp>
 
@@ -97,6 +98,15 @@ TEST_CASE("jacobi of a diagonal that is not positive follows the rule given") {
   M.diagonal = DiagonalRule::magnitude;
   CHECK(set_up_preconditioner(A, PreconditionerKind::jacobi, 1, M).ok());
   CHECK(entries(M.inverse) == std::vector<double>{0.25, 1, 1, 2});
+  M.diagonal = DiagonalRule::row_norm;
+  CHECK(set_up_preconditioner(A, PreconditionerKind::jacobi, 1, M).ok());
+  CHECK(entries(M.inverse) == std::vector<double>{0.25, 1, 1 / 7.0, 2});
+  for (const FormatSpec& format :
+       {FormatSpec{"bcsr", 2}, FormatSpec{"bsell", 1}, FormatSpec{"dia", 1}}) {
+    INFO(format.text());
+    CHECK(set_up_preconditioner(build_format(A, format), PreconditionerKind::jacobi, 1, M).ok());
+    CHECK(entries(M.inverse) == std::vector<double>{0.25, 1, 1 / 7.0, 2});
+  }
 }
 
 TEST_CASE("none leaves the inverse empty") {
