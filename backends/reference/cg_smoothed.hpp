@@ -34,7 +34,7 @@ void cg_smoothed(const Queue& queue, const Operand& A, const PreconditionerOpera
     renew_direction(n, s.first, beta, z, p);
     product(queue, A, p, q);
     s[C::pq] = inner_product(n, p, q);
-    const bool solved = s[C::gz] == 0 && s[C::rr] > 0;
+    const bool solved = s[C::gz] == 0 && s[C::rr] > 0 && eta > 0;
     s.breakdown = solved ? Breakdown::none : check_positive(s[C::gz], s[C::pq]);
     if (s.breakdown != Breakdown::none) break;
     s[C::alpha] = solved ? 0.0 : s[C::gz] / s[C::pq];

@@ -210,9 +210,9 @@ struct SolveReport {
   /// With SolveOptions::components > 1 the norms of the true residual of each, else empty.
   std::vector<double> component_residuals;
   std::vector<double> component_tolerances;  ///< what each of them has to meet
-  /// Of the CG methods, with record_history: the energy norm sqrt(e . A e) of the error e of iteration energy_iteration,
+  /// Of pcg, pcg_single_reduction and pcg_pipelined, with record_history: the energy norm sqrt(e . A e) of the error e of iteration energy_iteration,
   /// from below and as a rule close; that of later iterations is smaller. By Hestenes & Stiefel's identity with a delay
-  /// (Strakos & Tichy 2002). NaN of other methods, with f32 storage, and where several columns were solved together.
+  /// (Strakos & Tichy 2002). NaN of other methods, while a float matrix is in use, and where several columns were solved together.
   double energy_error = not_computed;
   index_t energy_iteration = 0;                  ///< an entry of `history`, some before the last
   double least_squares_residual = not_computed;  ///< of lsqr: ||b - A x||
@@ -282,7 +282,7 @@ class Solver {
   /// rows, which is kept (8 bytes and a value per entry).
   /// lsqr and cgnr take matrices that are not square: with rows or columns of zeros added, so that all vectors of the
   /// iterations are as long as the longer side; a preconditioner is then a built-in one, of A^T A.
-  /// Errors   InvalidArgument (A not square, A not valid: row and column are named; format cannot hold it),
+  /// Errors   InvalidArgument (A not square and the method another, A not valid: row and column are named; format cannot hold it),
   ///          OutOfMemory: before anything is built, when all that prepare needs exceeds what is free.
   void prepare(const CsrMatrix<V, Space>& A);
   /// Uses the matrix in the layout in which it is (options.format and reordering must be left alone).

@@ -63,7 +63,7 @@ MethodChoice choose_methods(const Method* asked, Diagnosis<V, Exec>& diagnosis) 
   if (*asked != Method::automatic) return {{asked, 1}, {}};
   const auto from_any = all.subspan(first_for_any);
   if (!diagnosis.look()) return {from_any, "nothing is known of the matrix"};
-  if (diagnosis.differs_beyond_rounding())
+  if (diagnosis.nonsymmetric())
     return {from_any, "not symmetric: " + diagnosis.asymmetric_entries_text()};
   const std::string row = diagnosis.nonpositive_diagonal_text();
   if (!row.empty()) return {all.subspan(first_for_indefinite), "symmetric, but " + row};

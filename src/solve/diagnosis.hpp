@@ -55,7 +55,6 @@ class Diagnosis {
     asymmetry_.reset();
     negative_row_.reset();
     nonpositive_row_.reset();
-    beyond_rounding_.reset();
     clearly_nonsymmetric_ = false;
   }
   /// What the analysis of the matrix that iterations use has found.
@@ -77,23 +76,17 @@ class Diagnosis {
       asymmetry_ = found_in_csr(Asymmetry{}, [](const auto& A) { return find_asymmetry(A); });
     return asymmetry_->relative > std::sqrt(double(std::numeric_limits<V>::epsilon()));
   }
-  /// The same, and by more than what rounding leaves beside its largest entries.
-  bool differs_beyond_rounding() {
-    if (beyond_rounding_) return *beyond_rounding_;
-    if (!nonsymmetric()) return *(beyond_rounding_ = false);
+  /// Looks once, before there is a solve, whether the matrix differs from its transpose by more than files that are written
+  /// with few digits do, and by more than what rounding leaves beside its largest entries.
+  void check_symmetry() {
+    if (!nonsymmetric() || !(asymmetry_->relative > 1e-3)) return;
     const double difference = std::abs(asymmetry_->value - asymmetry_->mirror);
     const double largest =
         found_in_csr(LargestEntry(), [&](const auto& A) {
           return sum_over<LargestEntry>(system_.ctx->execution_space_instance(), A.blocks(),
                                         FindLargestEntry<V>{A.values.data()});
         }).value;
-    return *(beyond_rounding_ = !(difference <= std::numeric_limits<V>::epsilon() * largest));
-  }
-  /// Looks once, before there is a solve, whether the matrix differs from its transpose by more than that, and than files that
-  /// are written with few digits do.
-  void check_symmetry() {
-    clearly_nonsymmetric_ =
-        nonsymmetric() && asymmetry_->relative > 1e-3 && differs_beyond_rounding();
+    clearly_nonsymmetric_ = !(difference <= std::numeric_limits<V>::epsilon() * largest);
   }
   /// What check_symmetry() found.
   bool is_clearly_nonsymmetric() const { return clearly_nonsymmetric_; }
@@ -153,7 +146,6 @@ class Diagnosis {
   const Ordering<V, Exec>& ordering_;
   const CsrMatrix<V, Space>& source_;
   std::optional<Asymmetry> asymmetry_;
-  std::optional<bool> beyond_rounding_;
   bool clearly_nonsymmetric_ = false;
   std::optional<index_t> negative_row_, nonpositive_row_;  ///< -1: none
 };

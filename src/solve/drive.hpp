@@ -140,14 +140,20 @@ class Drive {
     report_.norm = options_.norm;
     report_.rhs_norm = rhs_norm_ = start.rhs_norm;
     if (!std::isfinite(rhs_norm_)) return end(SolveStatus::not_finite, "the right-hand side");
-    if (rhs_norm_ == 0) return zero_rhs();
-    true_residual_.begin_scaling(rhs_norm_);
+    double scaled_rhs_norm = 0;
+    if (rhs_norm_ > 0)
+      true_residual_.begin_scaling(rhs_norm_);
+    else if (facts().least_squares)
+      scaled_rhs_norm = true_residual_.rescaled_rhs_norm();
     scale_ = true_residual_.scale();
+    if (rhs_norm_ > 0) scaled_rhs_norm = rhs_norm_ * scale_;
+    if (!std::isfinite(scaled_rhs_norm)) return end(SolveStatus::not_finite, "the right-hand side");
+    if (scaled_rhs_norm == 0) return zero_rhs();
     const bool ahead = start.has_residual && scale_ == 1;
     double residual = ahead ? start.residual : true_residual_(work_.r);
     if (!ahead) engine_.forget_start();
     report_.initial_residual = report_.recurrence_residual = initial_ = residual;
-    reference_ = options_.reference == ToleranceReference::rhs ? rhs_norm_ * scale_ : residual;
+    reference_ = options_.reference == ToleranceReference::rhs ? scaled_rhs_norm : residual;
     report_.tolerance = std::max(options_.rtol * reference_, options_.atol * scale_);
     if (criterion_.active()) begin_criterion();
     record(residual);
@@ -284,6 +290,7 @@ class Drive {
     say_what_followed(ended, engine_.iterations() - begun_at_, "with the matrix in float",
                       "in double");
     begun_at_ = engine_.iterations();
+    log_.energy_gains.clear();  // they were of another matrix
     report_.format = "csr";
     take_up(form);
     return true;

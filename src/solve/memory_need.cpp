@@ -14,7 +14,8 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
 
   // Those of the method but x, the best iterate, and b and x in another order.
   const MethodFacts method = detail::workspace_facts(options.method);
-  const int vectors = method.vectors + (method.scratch < 0 ? 2 : 0) + (sorted ? 2 : 0);
+  const int vectors = method.vectors + (method.scratch < 0 ? 2 : 0) + (sorted ? 2 : 0) +
+                      (method.least_squares ? 3 : 0);  // A^T r, and b and x made longer
 
   // Steps of a cycle and one more, or as many again if flexible; w, the base and M^-1 of a vector.
   const int basis = is_phased(options.method)         ? 0

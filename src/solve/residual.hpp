@@ -118,6 +118,19 @@ class TrueResidual {
     return norm(work_.r);
   }
 
+  /// Of least squares where A^T b is zero or has underflowed: chooses s by b; || A^T (s b) ||. Overwrites r.
+  double rescaled_rhs_norm() {
+    Kokkos::deep_copy(execution_space_instance(), work_.r, b_);
+    ++tally_.backend_calls;
+    const double of_b = norm(work_.r);
+    if (!(of_b > 0)) return of_b;
+    begin_scaling(of_b);
+    multiply(work_.r, scale_);
+    enqueue_norm_to_decide(work_.r, 0);
+    wait();
+    return norm_of(work_.r, 0);
+  }
+
   /// Chooses s for a right-hand side of this norm and multiplies x by it.
   void begin_scaling(double rhs_norm) {
     constexpr double largest = std::is_same_v<V, float> ? 1e20 : 1e100;

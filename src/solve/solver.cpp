@@ -60,6 +60,12 @@ struct Solver<V, Exec>::State {
   Method method_for(index_t rows, index_t cols) const {
     return options.method == Method::automatic && rows != cols ? Method::lsqr : options.method;
   }
+  void check_criterion(Method method) const {
+    require(method == Method::automatic || !method_facts(method).least_squares ||
+                !detail::has_criterion(options),
+            "Solver: lsqr converges by the 2-norm of all of A^T (b - A x); leave norm and "
+            "components alone");
+  }
   /// Refuses a matrix of a shape with which what is asked for cannot be done.
   void check_shape(index_t rows, index_t cols) const {
     const Method method = method_for(rows, cols);
@@ -70,10 +76,8 @@ struct Solver<V, Exec>::State {
              std::to_string(rows) + " x " + std::to_string(cols);
     });
     require(square || !system.given,
-            "Solver: a preconditioner of the caller's needs a square matrix");
-    require(!method_facts(method).least_squares || !detail::has_criterion(options),
-            "Solver: lsqr converges by the 2-norm of all of A^T (b - A x); leave norm and "
-            "components alone");
+            "Solver: only none, jacobi and block-jacobi precondition a matrix that is not square");
+    check_criterion(method);
     require(
         (square && !method_facts(method).least_squares) ||
             (options.null_space == NullSpace::none && null_vectors.empty()),
@@ -95,7 +99,8 @@ struct Solver<V, Exec>::State {
   void choose_preconditioner() {
     const int asked = as_prepared.preconditioner_block_size;
     choice = detail::choose_methods(&as_prepared.method, diagnosis);
-    if (as_prepared.method != options.method) choice.reason = "the matrix is not square";
+    if (is_rectangular() && options.method == Method::automatic)
+      choice.reason = "the matrix is not square";
     system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layout_block_size,
                        choice.diagonal_rule()};
   }
@@ -115,8 +120,8 @@ struct Solver<V, Exec>::State {
   /// What bicg or cgnr needs where Method::automatic comes to it in a solve.
   void lay_out_for(const MethodFacts& method) {
     if (system.matrix_free) return;
-    if (method.normal_equations && system.given)
-      throw UnsupportedOperation("the preconditioner is not one of the normal equations");
+    if (system.given && (method.normal_equations || !system.given->has_transpose()))
+      throw UnsupportedOperation("the preconditioner is one of A alone");
     if (!system.transpose && !system.narrow_transpose) {
       ctx->fence();
       require_memory_for_transpose();
@@ -373,6 +378,7 @@ struct Solver<V, Exec>::State {
 
   /// The layout and the preconditioner of A from nothing.
   void build_system(const CsrMatrix<V, Space>& A) {
+    forget_transpose();
     build_layout(A);
     source = A;
     if (named().transposes) lay_out_transpose(A);
@@ -423,9 +429,10 @@ struct Solver<V, Exec>::State {
 
   void check_solve(std::size_t of_b, std::size_t of_x) const {
     require(prepared, "Solver: call prepare before solve");
+    check_criterion(as_prepared.method);
     system.check_given();
     require(!is_rectangular() || !system.given,
-            "Solver: a preconditioner of the caller's needs a square matrix");
+            "Solver: only none, jacobi and block-jacobi precondition a matrix that is not square");
     require(of_b == static_cast<std::size_t>(given_rows) &&
                 of_x == static_cast<std::size_t>(given_cols),
             [&] {

@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("a callback sees x and r in the caller's order", "", float, d
         return true;
       };
       const SolveReport with = solve(ctx, options, P.A, b, x);
-      CHECK(calls > 2);
+      CHECK(calls >= 2);
       CHECK(with.converged());
       CHECK(with.iterations == without.iterations);
       CHECK(same_bits(x, unseen));

@@ -84,6 +84,10 @@ bool has_resident_steps(const Backend& backend) {
   return matrix_ops<BcsrOperand<double>, double>(backend).arnoldi != nullptr;
 }
 
+bool makes_resident_steps(const Backend& backend) {
+  return solves(backend) && has_resident_steps(backend);
+}
+
 SolveOptions gmres_options(Method method, int restart, PreconditionerKind kind) {
   SolveOptions options = options_for(method, {}, kind, 3);
   options.restart = restart;
@@ -200,8 +204,8 @@ CNC_SOLVER_TEST("gmres solves what is not symmetric with any restart and precond
       }
 }
 
-CNC_SOLVER_TEST("steps of gmres in one launch do what plain operations do") {
-  if (!has_resident_steps(ctx.backend())) return;
+CNC_SOLVER_TEST_WHERE(makes_resident_steps,
+                      "steps of gmres in one launch do what plain operations do") {
   struct Case {
     const char* problem;
     FormatSpec format;

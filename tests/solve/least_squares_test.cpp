@@ -265,6 +265,20 @@ CNC_SOLVER_TEST("lsqr with right-hand sides that say little") {
     CHECK(report.least_squares_residual / size == Approx(data_residual(A, unit_b, unit_x)));
   }
 
+  // A^T b is below what a float holds, b and A are not.
+  const auto small = literal_csr<float>(2, 1, {0, 1, 2}, {0, 0}, {1e-24f, 1e-24f});
+  auto float_solver = solver_on<float>(ctx, [] {
+    SolveOptions options = lsqr_options({"csr", 1}, PreconditionerKind::none);
+    options.rtol = 1e-5;
+    return options;
+  }());
+  float_solver.prepare(small);
+  Vector<float> small_b("b", 2), small_x("x", 1);
+  small_b(0) = 3e-24f;
+  small_b(1) = 1e-24f;
+  CHECK(float_solver.solve(small_b, small_x).converged());
+  CHECK(small_x(0) == Approx(2).epsilon(1e-4));
+
   b(7) = std::numeric_limits<double>::quiet_NaN();
   report = solver.solve(b, x);
   CHECK(report.status == SolveStatus::not_finite);
@@ -328,9 +342,14 @@ CNC_SOLVER_TEST("wrong lengths, and what does not go with least squares") {
   CHECK_THROWS_WITH(solver.solve(x, b), ContainsSubstring("40 rows and 15 columns, b has 15"));
   CHECK_THROWS_WITH(solver.prepare(Matrix<double>(A)), ContainsSubstring("pass CSR"));
   CHECK(solver.solve(b, x).converged());  // as it was prepared
+  SolveOptions infinity = lsqr_options();
+  infinity.norm = ResidualNorm::infinity;
+  solver.set_options(infinity);
+  CHECK_THROWS_WITH(solver.solve(b, x), ContainsSubstring("2-norm"));
+  solver.set_options(lsqr_options());
   solver.set_preconditioner([](const auto&, const auto&) {});
-  CHECK_THROWS_WITH(solver.solve(b, x), ContainsSubstring("needs a square matrix"));
-  CHECK_THROWS_WITH(solver.prepare(A), ContainsSubstring("needs a square matrix"));
+  CHECK_THROWS_WITH(solver.solve(b, x), ContainsSubstring("not square"));
+  CHECK_THROWS_WITH(solver.prepare(A), ContainsSubstring("not square"));
   SolveOptions options = lsqr_options();
   options.null_space = NullSpace::constant;
   auto other = solver_on<double>(ctx, options);

@@ -175,6 +175,16 @@ CNC_SOLVER_TEST("the automatic method works with what solvers work with") {
   CHECK(relative_difference(x, Q.solution) < 1e-6);
 }
 
+CNC_SOLVER_TEST("smoothed CG breaks down where r is orthogonal to M^-1 r") {
+  const auto A = literal_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {1, -1});
+  const Vector<double> b("b", 2), x = zeros<double>(2);
+  b(0) = b(1) = 1;
+  const SolveOptions options = options_for(Method::pcg_smoothed, {}, PreconditionerKind::jacobi);
+  const SolveReport report = solve_once(ctx, options, A, b, x);
+  CHECK(report.status == SolveStatus::breakdown);
+  CHECK(report.iterations == 0);
+}
+
 CNC_SOLVER_TEST("the automatic method is chosen again for new values") {
   const auto P = known_problem<double>("poisson2d:9x8");
   auto solver = solver_on<double>(

@@ -163,7 +163,8 @@ constexpr int basis_column_size(int vectors) { return 2 * vectors + 3; }
 /// twice, and v_{j+1} := w / sqrt(w . w), zero where that is not positive.
 template <class V>
 struct ArnoldiSteps {
-  int first = 0, last = 0;    ///< the steps [first, last); those before were made by this operation
+  int first = 0;              ///< the first step; those before it were made by this operation
+  int last = 0;               ///< the first step that is not made
   bool twice = false;         ///< in two passes
   int vectors = 0;            ///< that v has room for, more than `last`
   V* v = nullptr;             ///< v_k is v + k stride

@@ -28,6 +28,11 @@ struct CgSmoothed {
   static constexpr int scratch = q;
   static constexpr int flops_per_row = 21;
 
+  /// Whether CG has solved the system, and x and r are about to follow.
+  static constexpr bool is_solved(const MethodScalars& s) {
+    return s[gz] == 0 && s[rr] > 0 && s[eta] > 0;
+  }
+
   /// g := r; z := M^-1 g, with its sums.
   struct Begin : PassDefaults {
     static constexpr bool starts = true;
@@ -81,11 +86,9 @@ struct CgSmoothed {
     static constexpr Precondition M = {g, z, true};
     static constexpr ScalarList sums = list_of(gz, rr);
     static constexpr Breakdown step(MethodScalars& s) {
-      // CG has solved the system, and x and r are about to follow.
-      const Breakdown breakdown =
-          s[gz] == 0 && s[rr] > 0 ? Breakdown::none : check_positive(s[gz], s[pq]);
+      const Breakdown breakdown = is_solved(s) ? Breakdown::none : check_positive(s[gz], s[pq]);
       if (breakdown != Breakdown::none) return breakdown;
-      s[alpha] = s[gz] == 0 ? 0.0 : s[gz] / s[pq];
+      s[alpha] = is_solved(s) ? 0.0 : s[gz] / s[pq];
       s[gz_previous] = s[gz];
       return breakdown;
     }
