@@ -4,7 +4,7 @@
 
 namespace cnc {
 
-/// Hand-written HIP kernels (backends/gpu compiled for AMD GPUs), for waves of 32 and of 64 lanes.
+/// Hand-written HIP kernels (backends/gpu compiled for AMD GPUs), for the waves of the architectures compiled for.
 extern const Backend hip_backend;
 
 // The mappings of the literature for block rows, as variants to compare with. Products only.
