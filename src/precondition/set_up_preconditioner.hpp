@@ -88,7 +88,12 @@ struct CopyRowNorms {
 
 namespace set_up {
 
-/// In the place of the diagonal.
+/// Whether norms of rows are inverted in the place of the diagonal.
+template <class V, class Space>
+bool takes_row_norms(const Preconditioner<V, Space>& M) {
+  return M.kind != PreconditionerKind::none && M.block_size == 1 &&
+         M.diagonal == DiagonalRule::row_norm;
+}
 template <class Exec, class V, class Space, class Operand>
 PreconditionerSetup invert_row_norms(const Operand& A, const Preconditioner<V, Space>& M) {
   const Rows<Exec, Operand> rows{A};
@@ -104,8 +109,7 @@ PreconditionerSetup set_up_preconditioner(const CsrMatrix<S, Space>& A, Precondi
   require_set_up(A.rows, A.cols, kind, block_size);
   const bool ascending = kind == PreconditionerKind::none || require_csr(A) == Checked::ascending;
   const index_t blocks = open_set_up(A.rows, kind, block_size, M);
-  if (blocks > 0 && M.block_size == 1 && M.diagonal == DiagonalRule::row_norm)
-    return invert_row_norms<Exec>(A.operand(), M);
+  if (takes_row_norms(M)) return invert_row_norms<Exec>(A.operand(), M);
   return invert_blocks<Exec>(BlocksInCsr<S>{A.operand(), ascending}, blocks, M);
 }
 
@@ -121,8 +125,7 @@ PreconditionerSetup set_up_preconditioner(const Matrix<V, Space>& any, Precondit
         const index_t blocks = open_set_up(A.rows, kind, block_size, M);
         if (blocks == 0) return {};
         const auto operand = A.operand();
-        if (M.block_size == 1 && M.diagonal == DiagonalRule::row_norm)
-          return invert_row_norms<Exec>(operand, M);
+        if (takes_row_norms(M)) return invert_row_norms<Exec>(operand, M);
         const Rows<Exec, std::remove_const_t<decltype(operand)>> rows{operand};
         V* const inverse = M.inverse.data();
         on_each(instance<Exec>(), rows.threads(),

@@ -139,14 +139,8 @@ class Drive {
     });
     report_.norm = options_.norm;
     report_.rhs_norm = rhs_norm_ = start.rhs_norm;
-    if (!std::isfinite(rhs_norm_)) return end(SolveStatus::not_finite, "the right-hand side");
-    double scaled_rhs_norm = 0;
-    if (rhs_norm_ > 0)
-      true_residual_.begin_scaling(rhs_norm_);
-    else if (facts().least_squares)
-      scaled_rhs_norm = true_residual_.rescaled_rhs_norm();
+    const double scaled_rhs_norm = true_residual_.begin_scaling(rhs_norm_);
     scale_ = true_residual_.scale();
-    if (rhs_norm_ > 0) scaled_rhs_norm = rhs_norm_ * scale_;
     if (!std::isfinite(scaled_rhs_norm)) return end(SolveStatus::not_finite, "the right-hand side");
     if (scaled_rhs_norm == 0) return zero_rhs();
     const bool ahead = start.has_residual && scale_ == 1;

@@ -118,29 +118,13 @@ class TrueResidual {
     return norm(work_.r);
   }
 
-  /// Of least squares where A^T b is zero or has underflowed: chooses s by b; || A^T (s b) ||. Overwrites r.
-  double rescaled_rhs_norm() {
-    Kokkos::deep_copy(execution_space_instance(), work_.r, b_);
-    ++tally_.backend_calls;
-    const double of_b = norm(work_.r);
-    if (!(of_b > 0)) return of_b;
-    begin_scaling(of_b);
-    multiply(work_.r, scale_);
-    enqueue_norm_to_decide(work_.r, 0);
-    wait();
-    return norm_of(work_.r, 0);
-  }
-
-  /// Chooses s for a right-hand side of this norm and multiplies x by it.
-  void begin_scaling(double rhs_norm) {
-    constexpr double largest = std::is_same_v<V, float> ? 1e20 : 1e100;
-    constexpr int exponents = std::numeric_limits<V>::max_exponent - 8;
-    if (rhs_norm >= 1 / largest && rhs_norm <= largest) return;
-    const double scale = std::ldexp(1.0, std::clamp(-std::ilogb(rhs_norm), -exponents, exponents));
-    // A guess that would overflow is of more weight than b.
-    if (!(scale * norm(x_) < 1e-8 * std::numeric_limits<V>::max())) return;
-    scale_ = scale;
-    multiply(x_, scale_);
+  /// Chooses s for a right-hand side of this norm, and multiplies x by it; the norm of s b. Of
+  /// least squares it may overwrite r.
+  double begin_scaling(double rhs_norm) {
+    if (rhs_norm == 0 && least_squares()) return begin_scaling_by_data();
+    if (!(rhs_norm > 0) || !std::isfinite(rhs_norm)) return rhs_norm;
+    choose_scale(rhs_norm);
+    return scale_ * rhs_norm;
   }
   /// x and the true residual again in the caller's units.
   double end_scaling() {
@@ -181,6 +165,28 @@ class TrueResidual {
   static constexpr int slot_of_data = 3;
 
   bool least_squares() const { return work_.normal.extent(0) != 0; }
+  void choose_scale(double rhs_norm) {
+    constexpr double largest = std::is_same_v<V, float> ? 1e20 : 1e100;
+    constexpr int exponents = std::numeric_limits<V>::max_exponent - 8;
+    if (rhs_norm >= 1 / largest && rhs_norm <= largest) return;
+    const double scale = std::ldexp(1.0, std::clamp(-std::ilogb(rhs_norm), -exponents, exponents));
+    // A guess that would overflow is of more weight than b.
+    if (!(scale * norm(x_) < 1e-8 * std::numeric_limits<V>::max())) return;
+    scale_ = scale;
+    multiply(x_, scale_);
+  }
+  /// A^T b is zero, or has underflowed where b has not: the norm of A^T (s b), with an s for b.
+  double begin_scaling_by_data() {
+    Kokkos::deep_copy(execution_space_instance(), work_.r, b_);
+    ++tally_.backend_calls;
+    const double of_b = norm(work_.r);
+    if (!(of_b > 0)) return of_b;
+    choose_scale(of_b);
+    multiply(work_.r, scale_);
+    enqueue_norm_to_decide(work_.r, 0);
+    wait();
+    return norm_of(work_.r, 0);
+  }
   /// The norm of v, or, of least squares, that of A^T v, which `normal` then holds.
   template <class Values>
   void enqueue_norm_to_decide(const Values& v, int slot) {

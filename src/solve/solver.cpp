@@ -84,11 +84,6 @@ struct Solver<V, Exec>::State {
         "Solver: least squares take no null space; lsqr from x = 0 finds a solution that has no "
         "part in there");
   }
-  void take_shape(index_t rows, index_t cols) {
-    given_rows = rows;
-    given_cols = cols;
-    as_prepared.method = method_for(rows, cols);
-  }
 
   /// The CSR matrix that iterations work on, and from which the preconditioner is set up.
   const CsrMatrix<V, Space>& ordered(const CsrMatrix<V, Space>& A) const {
@@ -301,14 +296,18 @@ struct Solver<V, Exec>::State {
     ctx->fence();
   }
 
-  /// Runs the steps of a prepare. The set-up works on Kokkos' default instances, so it starts when
-  /// nothing is under way.
+  /// Runs the steps of a prepare with a matrix of this shape. The set-up works on Kokkos' default
+  /// instances, so it starts when nothing is under way.
   template <class Steps>
-  void prepare(const Steps& steps) {
+  void prepare(index_t rows, index_t cols, const Steps& steps) {
+    check_shape(rows, cols);
     const InstanceScope scope(exec());
     const detail::Settled settled;
     clear();
     as_prepared = options;
+    as_prepared.method = method_for(rows, cols);
+    given_rows = rows;
+    given_cols = cols;
     copies = as_prepared.copy_matrix;
     change(steps);
   }
@@ -600,9 +599,7 @@ template <class V, class Exec>
 void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& given) {
   State& s = *state_;
   if (given.block_size != 1) return prepare(Matrix<V, Space>(given));
-  s.check_shape(given.rows, given.cols);
-  s.prepare([&] {
-    s.take_shape(given.rows, given.cols);
+  s.prepare(given.rows, given.cols, [&] {
     const CsrMatrix<V, Space> A = detail::made_square(s.exec(), s.checked(given));
     s.require_room(A.rows, A.blocks(), 0);
     s.pattern = s.copies ? detail::cloned(A) : A;
@@ -625,9 +622,7 @@ void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
               s.options.storage == StoragePrecision::as_vectors,
           "Solver: a matrix in a layout of its own is used as it is; leave format, reordering and "
           "storage alone or pass CSR");
-  s.check_shape(rows(given), cols(given));
-  s.prepare([&] {
-    s.take_shape(rows(given), cols(given));
+  s.prepare(rows(given), cols(given), [&] {
     const Matrix<V, Space> A = s.checked(given);
     s.layout_block_size = block_size(A);
     const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
@@ -647,9 +642,7 @@ void Solver<V, Exec>::prepare(const LinearOperator<V, Space>& A) {
   require(s.options.preconditioner == PreconditionerKind::none,
           "Solver: a matrix-free operator has no diagonal to precondition with; choose "
           "PreconditionerKind::none, with or without set_preconditioner");
-  s.check_shape(A.rows, A.rows);
-  s.prepare([&] {
-    s.take_shape(A.rows, A.rows);
+  s.prepare(A.rows, A.rows, [&] {
     s.format = "matrix-free";
     s.system.matrix_free = A;
     s.choose_preconditioner();
