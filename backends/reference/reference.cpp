@@ -11,6 +11,7 @@
 #include <reference/cg_single_reduction.hpp>
 #include <reference/cg_smoothed.hpp>
 #include <reference/cgnr.hpp>
+#include <reference/chebyshev.hpp>
 #include <reference/dia_spmv.hpp>
 #include <reference/lsqr.hpp>
 #include <reference/minres.hpp>
@@ -54,6 +55,7 @@ constexpr MatrixOps<Operand, V> format_table() {
   run(Method::bicg) = reference::bicg<Operand, V>;
   run(Method::cgnr) = reference::cgnr<Operand, V>;
   run(Method::richardson) = reference::richardson<Operand, V>;
+  run(Method::chebyshev) = reference::chebyshev<Operand, V>;
   run(Method::lsqr) = reference::lsqr<Operand, V>;
   run(Method::pcg_smoothed) = reference::cg_smoothed<Operand, V>;
   run(Method::bicgstab2) = reference::bicgstab2<Operand, V>;

@@ -29,6 +29,12 @@ const char* to_string(ResidualNorm norm);
 /// Components of a block system at most (SolveOptions::components).
 inline constexpr int max_components = 16;
 
+/// Bounds of the eigenvalues of M^-1 A.
+struct Spectrum {
+  double smallest = 0;  ///< 0: not known
+  double largest = 0;   ///< 0: not known
+};
+
 /// What prepare does to the order of rows: nothing, or reverse Cuthill-McKee. Results are in the caller's.
 enum class Reordering { none, rcm };
 
@@ -127,6 +133,10 @@ struct SolveOptions {
   Method method = Method::pcg;
   int restart =
       30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many
+  /// Of chebyshev: where the eigenvalues of M^-1 A are; one above makes it diverge. Not known: a solve begins with
+  /// iterations of pcg, 10 to 160, which count, takes Ritz values of theirs, and does so again where it converges
+  /// slower than they promise. They are kept for later solves with the same values and preconditioner.
+  Spectrum spectrum = {};
   SolveForm form = SolveForm::automatic;  ///< how iterations are carried out
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
   int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout
@@ -220,6 +230,7 @@ struct SolveReport {
   double seconds = 0;          ///< of the whole solve
   double bytes = 0;            ///< compulsory bytes moved by the iterations (cnc/contract/cost.hpp)
   double flops = 0;            ///< useful flops of the iterations
+  Spectrum spectrum;           ///< of chebyshev: what it worked with
   offset_t backend_calls = 0;  ///< operations enqueued; in runs on a device: kernels launched
   offset_t host_synchronisations = 0;  ///< times the host waited for a scalar
   std::string backend;                 ///< backend that did the work

@@ -1,8 +1,8 @@
 #include "matrix_source.hpp"
 
-#include "timing.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
+#include "timing.hpp"
 
 #include <cnc/io.hpp>
 #include <cnc/problems.hpp>

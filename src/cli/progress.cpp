@@ -1,7 +1,7 @@
 #include "progress.hpp"
 
-#include "timing.hpp"
 #include "terminal.hpp"
+#include "timing.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -35,6 +35,7 @@ struct SolveArguments {
   std::string reorder = "none";
   std::string null_space = "none";
   std::optional<double> rtol;
+  std::vector<double> spectrum;
   int threads = 0;
   int block_threads = 0;
   std::string history;
@@ -61,6 +62,8 @@ SolveRequest request_from(const SolveArguments& arguments) {
   options.reference =
       arguments.relative_to == "b" ? ToleranceReference::rhs : ToleranceReference::initial_residual;
   options.norm = arguments.norm == "inf" ? ResidualNorm::infinity : ResidualNorm::two;
+  if (!arguments.spectrum.empty())
+    options.spectrum = {arguments.spectrum[0], arguments.spectrum[1]};
   options.reordering = arguments.reorder == "rcm" ? Reordering::rcm : Reordering::none;
   options.null_space = arguments.null_space == "constant" ? NullSpace::constant : NullSpace::none;
   request.show_progress = !arguments.quiet;
@@ -177,6 +180,12 @@ void add_stopping_options(CLI::App& command, SolveArguments& a) {
       ->check(CLI::IsMember({"two", "inf"}))
       ->type_name("NORM")
       ->capture_default_str();
+  command
+      .add_option("--spectrum", a.spectrum,
+                  "chebyshev: the least and the greatest eigenvalue of M^-1 A")
+      ->expected(2)
+      ->check(not_negative)
+      ->type_name("LEAST GREATEST");
   command
       .add_option("--components", options.components,
                   "Unknown i is of component i mod B; the residual of each has to meet its own")

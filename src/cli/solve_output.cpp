@@ -222,6 +222,12 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
               report.least_squares_residual, std::string(glyph("‖b - A x‖", "|b - A x|")).c_str()));
   print_components(out, report);
   if (std::isfinite(report.energy_error)) out << labelled("Energy", energy_text(report));
+  if (report.spectrum.largest > 0)
+    out << labelled(
+        "Spectrum",
+        print("%.3e to %.3e%s", report.spectrum.smallest, report.spectrum.largest,
+              request.options.spectrum.largest > 0 ? ""
+                                                   : ", by Ritz values of pcg's first iterations"));
   if (request.rhs == "a-times-ones")
     out << labelled("Error",
                     print("%.3e = max |x - 1| (the exact solution is all ones)", outcome.error));

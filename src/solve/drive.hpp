@@ -9,6 +9,7 @@
 #include "solve/engine.hpp"
 #include "solve/iterate.hpp"
 #include "solve/residual.hpp"
+#include "solve/spectrum.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -51,6 +52,7 @@ class Drive {
         true_residual_(system, work, null_space, b, x, tally_),
         criterion_(*system.ctx, work, options, views.ordering.permutation, system.rows, tally_) {
     if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
+    engine_.set_parameters(spectrum().smallest, spectrum().largest);
   }
 
   void solve() {
@@ -72,6 +74,7 @@ class Drive {
     report_.iterations = engine_.iterations();
     report_.form = engine_.used();
     report_.method = method();
+    if (takes_spectrum()) report_.spectrum = spectrum();
     report_.backend_calls = tally_.backend_calls;
     report_.host_synchronisations = tally_.host_synchronisations;
     add_cost();
@@ -440,7 +443,11 @@ class Drive {
 
   /// Runs the recurrence from the residual in r; `converged` means that it believes so.
   SolveStatus recurrence(double residual) {
-    engine_.start(residual);
+    learning_ = takes_spectrum() && !is_known(spectrum());
+    if (learning_)
+      begin_learning(residual);
+    else
+      start(method(), residual);
     take_energy_error();
     log_.energy_gains.clear();
     lowest_ = begun_with_ = residual;
@@ -458,11 +465,15 @@ class Drive {
     while (!(engine_.seen().rr() <= target * target)) {
       if (engine_.iterations() >= options_.max_iterations) return SolveStatus::max_iterations;
       if (seconds() >= options_.max_seconds) return SolveStatus::time_limit;
-      engine_.iterate(batch_size(), target * target, options_.record_history ? &log_ : nullptr);
+      if (learning_)
+        iterate_and_learn(target * target);
+      else
+        engine_.iterate(batch_size(), target * target, options_.record_history ? &log_ : nullptr);
       report_.recurrence_residual = std::sqrt(engine_.seen().rr());
       if (engine_.seen().breakdown != Breakdown::none) return breakdown(engine_.seen().breakdown);
       if (!std::isfinite(report_.recurrence_residual))
         return explain(SolveStatus::not_finite, "the recurrence residual overflowed");
+      if (takes_spectrum()) follow_spectrum();
       if (report_.recurrence_residual > limit) return SolveStatus::diverged;
       if (!report_progress()) return SolveStatus::stopped;
       if (!gains())
@@ -473,9 +484,74 @@ class Drive {
     return SolveStatus::converged;
   }
 
+  // --- methods that are given the spectrum of M^-1 A ---------------------------------------------------------
+
+  bool takes_spectrum() const { return facts().parameters.count > 0; }
+  bool spectrum_is_given() const { return is_known(options_.spectrum); }
+  const Spectrum& spectrum() const {
+    return spectrum_is_given() ? options_.spectrum : system_.spectrum;
+  }
+
+  /// The engine starts from r with this method.
+  void start(Method with, double residual) {
+    if (engine_.method() != with) {
+      engine_.take(with, choose_form(system_, with, options_.form));
+      // What is behind a run of few iterations would cost more than they do.
+      if (engine_.unseen() && !learning_) engine_.set_behind(enqueue_residual_behind, this);
+    }
+    residual_is_behind_ = false;
+    engine_.set_parameters(spectrum().smallest, spectrum().largest);
+    engine_.start(residual);
+  }
+  /// Goes on with CG, whose coefficients tell of the spectrum.
+  void begin_learning(double residual) {
+    static_assert(int(methods::Cg<V>::vectors) == methods::Chebyshev<V>::vectors &&
+                      int(methods::Cg<V>::r) == methods::Chebyshev<V>::r &&
+                      int(methods::Cg<V>::x) == methods::Chebyshev<V>::x,
+                  "they work in the same vectors");
+    learning_ = true;
+    estimate_ = {};
+    start(Method::pcg, residual);
+  }
+  void iterate_and_learn(double rr_target) {
+    using Cg = methods::Cg<V>;
+    IterationLog learnt;
+    engine_.iterate(1, rr_target, &learnt);
+    if (learnt.rr.empty()) return;  // it has broken down
+    log_.rr.insert(log_.rr.end(), learnt.rr.begin(), learnt.rr.end());
+    const double rz = engine_.seen()[Cg::rz], rz_before = engine_.seen()[Cg::rz_previous];
+    estimate_.add(learnt.energy_gains.front() / rz_before, rz_before, rz);
+  }
+  /// Takes up the method once the spectrum is known, and leaves it where that turns out to have been wrong.
+  void follow_spectrum() {
+    const double residual = report_.recurrence_residual;
+    if (!learning_) {
+      if (!spectrum_is_given() && !converges_as_promised()) begin_learning(residual);
+      return;
+    }
+    if (!estimate_.is_settled()) return;
+    learning_ = false;
+    const Spectrum before = system_.spectrum;
+    system_.spectrum = joined(before, estimate_.found());
+    learns_no_more_ = is_known(before) && system_.spectrum.smallest > 0.9 * before.smallest &&
+                      system_.spectrum.largest < 1.01 * before.largest;
+    begun_with_ = residual;
+    started_at_ = engine_.iterations();
+    start(method(), residual);
+  }
+  /// Whether the method makes the residual smaller at half the rate at least that follows from the spectrum.
+  bool converges_as_promised() const {
+    const double promised =
+        chebyshev_rate(spectrum()) * double(engine_.iterations() - started_at_) - std::log(2.0);
+    const double kept = std::log(begun_with_ / report_.recurrence_residual);
+    return learns_no_more_ || promised < 2 || kept >= promised / 2;
+  }
+
   index_t batch_size() const {
     const index_t done = engine_.iterations();
     index_t size = std::min(Work::longest_batch, options_.max_iterations - done);
+    // An eigenvalue beyond the spectrum shows, before much is lost.
+    if (takes_spectrum()) size = std::min(size, std::max<index_t>(16, done - started_at_));
     if (options_.callback && options_.callback_interval > 0)
       size = std::min(size, options_.callback_interval - done % options_.callback_interval);
     if (std::isfinite(options_.max_seconds)) {
@@ -606,14 +682,15 @@ class Drive {
   }
 
   SolveStatus breakdown(Breakdown kind) {
+    const MethodFacts& iterating = method_facts(engine_.method());
     const char* const divided =
-        facts().symmetric && !facts().indefinite ? "p.Ap or r.z" : "a divisor of the method";
+        iterating.symmetric && !iterating.indefinite ? "p.Ap or r.z" : "a divisor of the method";
     switch (kind) {
       case Breakdown::not_finite:
         return explain(SolveStatus::not_finite, std::string(divided) + " is a NaN or an infinity");
       case Breakdown::not_positive_definite:
         return explain(SolveStatus::not_positive_definite,
-                       indefinite_text(facts().rz >= 0 && engine_.seen()[facts().rz] < 0));
+                       indefinite_text(iterating.rz >= 0 && engine_.seen()[iterating.rz] < 0));
       default:
         return explain(SolveStatus::breakdown,
                        std::string(divided) + " is zero although the residual is not");
@@ -660,6 +737,9 @@ class Drive {
   double lowest_ = 0;  ///< recurrence residual of iteration lowest_at_, halved since the one before
   index_t lowest_at_ = 0;
   double begun_with_ = 0;  ///< the residual with which the recurrence began
+  SpectrumEstimate estimate_;
+  bool learning_ = false;        ///< CG is finding out the spectrum
+  bool learns_no_more_ = false;  ///< it has found the same one again
   bool accepted_ = false;
   double rhs_norm_ = 0, initial_ = SolveReport::not_computed, reference_ = 0;
   double recorded_ = 0;      ///< the true residual in the report

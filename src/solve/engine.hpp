@@ -6,6 +6,7 @@
 #include "solve/tally.hpp"
 #include "solve/workspace.hpp"
 
+#include <array>
 #include <vector>
 
 namespace cnc::detail {
@@ -53,8 +54,12 @@ class Engine {
     behind_context_ = context;
   }
 
+  /// What starts of a method with parameters are given, in their order.
+  void set_parameters(double first, double second) { parameters_ = {first, second}; }
+
   /// For unseen runs: the part of `start` that needs no norm.
   void start_ahead() {
+    write_parameters();
     execute(method_->start, method_->start_phases, passes().start);
     started_ahead_ = true;
   }
@@ -82,9 +87,11 @@ class Engine {
       scalars() = MethodScalars();
       scalars()[0] = residual * residual;
       starts_ = !unseen();
+      if (starts_) write_parameters();
     } else if (form_ == SolveForm::plain_operations) {
       PlainCg<V, Exec>(system_, work_, x_, tally_).start(which_, scalars());
     } else {
+      write_parameters();
       execute(method_->start, method_->start_phases, passes().start);
       see();
     }
@@ -123,6 +130,7 @@ class Engine {
     return is_phased(which_) ? work_.host_scalars(0) : gmres_.seen();
   }
   index_t iterations() const { return iterations_; }
+  Method method() const { return which_; }
   /// The form, and of runs and steps on a basis how the last ones were done.
   SolveForm used() const { return is_phased(which_) ? used_ : gmres_.used(); }
 
@@ -138,6 +146,14 @@ class Engine {
     return all;
   }
   double* scalar(int k) const { return &work_.scalars.data()->value[k]; }
+
+  /// In the order of the queue.
+  void write_parameters() {
+    for (int k = 0; k < method_->parameters.count; ++k)
+      Kokkos::deep_copy(system_.ctx->execution_space_instance(),
+                        Vector<double, Space>(scalar(method_->parameters.at[k]), 1),
+                        parameters_[k]);
+  }
 
   template <class Iterate>
   void repeat(index_t iterations, double rr_target, IterationLog* log, const Iterate& iterate) {
@@ -251,6 +267,7 @@ class Engine {
   std::optional<PreconditionerOperand<V>> local_;  ///< empty: enqueued between passes
   Tally& tally_;
   Gmres<V, Exec> gmres_;  ///< of the methods with a basis
+  std::array<double, 2> parameters_ = {};
   void (*behind_)(void*) = nullptr;
   void* behind_context_ = nullptr;
   bool started_ahead_ = false;

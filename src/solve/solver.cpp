@@ -198,6 +198,7 @@ struct Solver<V, Exec>::State {
   /// The built-in one and the caller's, by either function of theirs.
   template <class Renew>
   void renew_preconditioners(Renew renew) {
+    system.spectrum = {};
     if (named().normal_equations)
       setup = system.built_in.set_up_normal(transpose_in_csr());
     else
@@ -219,6 +220,7 @@ struct Solver<V, Exec>::State {
   void use(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner,
            const PreconditionerSetup& its_setup) {
     system.given = std::move(preconditioner);
+    system.spectrum = {};
     system.version = detail::next_preconditioner_version();
     given_setup = its_setup;
   }
@@ -349,6 +351,7 @@ struct Solver<V, Exec>::State {
     system.narrow_failed = false;
     system.matrix_free.reset();
     system.built_in = {};
+    system.spectrum = {};
   }
 
   void build_layout(const CsrMatrix<V, Space>& A) {
@@ -568,6 +571,10 @@ void check(const SolveOptions& o, bool double_vectors) {
   require(o.divergence > 1, "SolveOptions: divergence must be greater than 1");
   require(o.restart >= 1 && o.restart <= detail::largest_restart,
           "SolveOptions: restart must be 1 to 1000");
+  require(fraction(o.spectrum.smallest) && fraction(o.spectrum.largest) &&
+              (o.spectrum.largest == 0) == (o.spectrum.smallest == 0) &&
+              o.spectrum.smallest <= o.spectrum.largest,
+          "SolveOptions: spectrum must have 0 < smallest <= largest, or zeros");
   require(o.callback_interval >= 0, "SolveOptions: callback_interval must not be negative");
   require(o.components >= 1 && o.components <= max_components,
           "SolveOptions: components must be 1 to 16");

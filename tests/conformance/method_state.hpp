@@ -23,6 +23,10 @@ struct MethodState {
     for (double& value : scalars.value) value = GuardedVector<double>::nan();
     scalars.breakdown = Breakdown::zero_divisor;
     scalars.first = 0;
+    // Bounds of the eigenvalues of definite_matrix, with and without its diagonal for a preconditioner.
+    const double bounds[] = {0.1, 10};
+    for (int k = 0; k < facts->parameters.count; ++k)
+      scalars.value[facts->parameters.at[k]] = bounds[k];
   }
   GuardedVector<V>& x() { return vectors[static_cast<std::size_t>(facts->x)]; }
   GuardedVector<V>& r() { return vectors[static_cast<std::size_t>(facts->r)]; }
@@ -99,15 +103,15 @@ CsrMatrix<M> matrix_for(Method method, index_t n) {
   return definite_matrix<M>(n, method_facts(method).symmetric);
 }
 
-/// Whether a matrix that is not definite breaks a method down.
+/// Whether a matrix that is not definite breaks a method down; one that is given an interval of eigenvalues diverges.
 inline bool needs_definite(const MethodFacts& method) {
-  return method.symmetric && !method.indefinite;
+  return method.symmetric && !method.indefinite && method.parameters.count == 0;
 }
 
 /// Whether a matrix of zeros or NaN breaks a method down in its first iteration. Least squares have found A^T r to be zero or
 /// NaN before.
 inline bool breaks_down_on_zero(const MethodFacts& method) {
-  return !method.stationary && !method.least_squares;
+  return !method.stationary && !method.least_squares && method.parameters.count == 0;
 }
 
 /// A copy with every value multiplied by a factor: -1 makes a definite matrix a negative definite one.

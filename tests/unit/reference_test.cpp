@@ -566,6 +566,27 @@ TEST_CASE("a reference run of richardson gives hand-computed values") {
   CHECK(v.scalars.rr() == 1);
 }
 
+// A = diag(1, 3), b = (3, 3), x = 0, eigenvalues in [1, 3]: theta = 2, delta = 1, p = (3, 3) / 2, r = (3, -3) / 2;
+// rho = 1 / (4 - 1/2) = 2/7, p = (1/7) p + (4/7) r = (15, -9) / 14, x = (18, 6) / 7, r = (3, 3) / 7 as T_2(2) = 7.
+TEST_CASE("a reference run of chebyshev gives hand-computed values") {
+  using C = Chebyshev<double>;
+  const index_t offsets[] = {0, 1, 2}, columns[] = {0, 1};
+  const double values[] = {1, 3};
+  const BcsrOperand<double> A = {2, 2, 1, offsets, columns, values};
+  Solve v(Method::chebyshev, {3, 3});
+  v.scalars[C::smallest] = 1, v.scalars[C::largest] = 3;
+  CHECK(v.iterate(A, true, 1) == 1);
+  CHECK(v.x() == Values<double>{1.5, 1.5});
+  CHECK(v.r() == Values<double>{1.5, -1.5});
+  CHECK(v.scalars.rr() == 4.5);
+  CHECK(v.iterate(A, false, 1) == 1);
+  CHECK(v.x()[0] == Approx(18.0 / 7));
+  CHECK(v.x()[1] == Approx(6.0 / 7));
+  CHECK(v.r()[0] == Approx(3.0 / 7));
+  CHECK(v.r()[1] == Approx(3.0 / 7));
+  CHECK(v.scalars.rr() == Approx(18.0 / 49));
+}
+
 // A = [ 0 1 ]  b = (1, 0), x = 0: u = z = (1, 0), q = (0, 1), zq = 0: next u = (0, 1), the rotation is c = 0, s = 1, so x stays;
 //     [ 1 0 ]  then q = (1, 0), next u = q - (1, 0) = 0, diagonal -1, c = -1, s = 0, w = (0, 1), x = (0, 1).
 constexpr double exchange_values[] = {1, 1};

@@ -8,6 +8,7 @@
 #include <cnc/contract/methods/cg_single_reduction.hpp>
 #include <cnc/contract/methods/cg_smoothed.hpp>
 #include <cnc/contract/methods/cgnr.hpp>
+#include <cnc/contract/methods/chebyshev.hpp>
 #include <cnc/contract/methods/lsqr.hpp>
 #include <cnc/contract/methods/minres.hpp>
 #include <cnc/contract/methods/richardson.hpp>
@@ -30,8 +31,9 @@ enum class Method {
   lsqr,  ///< Paige & Saunders 1982: least squares, for any matrix, also one that is not square
   pcg_smoothed,  ///< Schoenauer, Weiss 1990: CG that ends where MINRES does
   bicgstab2,     ///< Sleijpen & Fokkema 1993, l = 2: for spectra far from the real axis
-  gmres,         ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
-  fgmres,        ///< Saad 1993: the same with a preconditioner that may change from step to step
+  chebyshev,  ///< Golub & Varga 1961: definite, no inner products, with an interval of eigenvalues
+  gmres,      ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
+  fgmres,     ///< Saad 1993: the same with a preconditioner that may change from step to step
 };
 
 namespace methods {
@@ -49,8 +51,9 @@ struct MethodList {
 
 /// The list of methods: the only one.
 template <class V>
-using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>,
-                           Bicg<V>, Cgnr<V>, Richardson<V>, Lsqr<V>, CgSmoothed<V>, Bicgstab2<V>>;
+using Methods =
+    MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>, Bicg<V>,
+               Cgnr<V>, Richardson<V>, Lsqr<V>, CgSmoothed<V>, Bicgstab2<V>, Chebyshev<V>>;
 
 }  // namespace methods
 
@@ -95,8 +98,9 @@ struct MethodFacts {
   bool restarts = false;  ///< whether a new start may cure a breakdown, of rounding or by chance
   /// What an iteration has taken off the square of the energy norm of the error; null: the method does not tell.
   double (*energy_gain)(const MethodScalars&) = nullptr;
-  int scratch = 0;    ///< a vector that is free between iterations
-  int products = 0;   ///< with the matrix, in an iteration
+  methods::ScalarList parameters = {};  ///< scalars that are given to a start
+  int scratch = 0;                      ///< a vector that is free between iterations
+  int products = 0;                     ///< with the matrix, in an iteration
   double passes = 0;  ///< vectors read or written in an iteration besides products, with Jacobi
   double flops_per_row = 0;               ///< of an iteration besides products
   PhaseFacts start[max_phases] = {};      ///< the phases before the first iteration
@@ -144,7 +148,11 @@ constexpr MethodFacts facts_of() {
   if constexpr (requires { Method::stationary; }) facts.stationary = Method::stationary;
   facts.start_phases = Method::Start::size;
   facts.iteration_phases = Method::Iteration::size;
-  Method::Start::for_each([&]<class Phase>(int k) { facts.start[k] = facts_of_phase<Phase>(); });
+  Method::Start::for_each([&]<class Phase>(int k) {
+    facts.start[k] = facts_of_phase<Phase>();
+    if constexpr (!is_product<Phase>)
+      if (Phase::parameters.count > 0) facts.parameters = Phase::parameters;
+  });
   Method::Iteration::for_each([&]<class Phase>(int k) {
     facts.iteration[k] = facts_of_phase<Phase>();
     if constexpr (is_product<Phase>) {

@@ -113,6 +113,8 @@ struct PassDefaults {
   static constexpr ScalarList sums = {};
   /// Whether it belongs to a start, which takes no notice of the scalars that are there.
   static constexpr bool starts = false;
+  /// Scalars that a start is given: it takes notice of these.
+  static constexpr ScalarList parameters = {};
   /// Whether it stores scalars although it leaves no sums.
   static constexpr bool stores = false;
   /// Vectors of other rows from which the operand of the product that follows can be formed while it is gathered,
@@ -133,7 +135,15 @@ constexpr MethodScalars begin_pass(const MethodScalars& stored) {
   static_assert((Pass::summed &
                  ~(Pass::reads | Pass::writes | (Pass::M.active() ? set_of(Pass::M.to) : 0))) == 0);
   MethodScalars s;
-  if constexpr (!Pass::starts) s = stored;
+  if constexpr (!Pass::starts) {
+    s = stored;
+  } else {
+    if constexpr (Pass::parameters.count > 0)
+      s[Pass::parameters.at[0]] = stored[Pass::parameters.at[0]];
+    if constexpr (Pass::parameters.count > 1)
+      s[Pass::parameters.at[1]] = stored[Pass::parameters.at[1]];
+    static_assert(Pass::parameters.count <= 2);
+  }
   if (s.breakdown == Breakdown::none) s.breakdown = Pass::step(s);
   return s;
 }
