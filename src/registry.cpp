@@ -48,7 +48,7 @@ List own_backends() {
       &hip_row_per_wave_backend,
       &hip_balanced_backend,
 #endif
-#ifdef __x86_64__
+#ifdef CNC_HAVE_AVX
       &openmp_avx512_backend,
       &openmp_avx2_backend,
 #endif

@@ -8,7 +8,7 @@ namespace cnc {
 namespace {
 
 const Backend& widest_variant() {
-#if defined(__x86_64__)
+#ifdef CNC_HAVE_AVX
   if (openmp_avx512_backend.availability().usable) return openmp_avx512_backend;
   if (openmp_avx2_backend.availability().usable) return openmp_avx2_backend;
 #endif

@@ -10,9 +10,7 @@ namespace cnc {
 const Backend& openmp_backend();
 
 extern const Backend openmp_portable_backend;  ///< 128-bit vectors, any processor
-#if defined(__x86_64__)
-extern const Backend openmp_avx2_backend;
-extern const Backend openmp_avx512_backend;
-#endif
+/// Of an x86-64 processor, with CNC_HAVE_AVX.
+extern const Backend openmp_avx2_backend, openmp_avx512_backend;
 
 }  // namespace cnc

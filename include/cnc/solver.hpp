@@ -134,8 +134,8 @@ struct SolveOptions {
   int restart =
       30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many
   /// Of chebyshev: where the eigenvalues of M^-1 A are; one above makes it diverge. Not known: a solve begins with
-  /// iterations of pcg, 10 to 160, which count, takes Ritz values of theirs, and does so again where it converges
-  /// slower than they promise. They are kept for later solves with the same values and preconditioner.
+  /// iterations of pcg, which count, takes Ritz values of theirs, and does so again where it converges slower than they
+  /// promise. SolveReport::spectrum is what a later solve may be given.
   Spectrum spectrum = {};
   SolveForm form = SolveForm::automatic;  ///< how iterations are carried out
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in

@@ -489,7 +489,7 @@ class Drive {
   bool takes_spectrum() const { return facts().parameters.count > 0; }
   bool spectrum_is_given() const { return is_known(options_.spectrum); }
   const Spectrum& spectrum() const {
-    return spectrum_is_given() ? options_.spectrum : system_.spectrum;
+    return spectrum_is_given() ? options_.spectrum : found_spectrum_;
   }
 
   /// The engine starts from r with this method.
@@ -531,10 +531,10 @@ class Drive {
     }
     if (!estimate_.is_settled()) return;
     learning_ = false;
-    const Spectrum before = system_.spectrum;
-    system_.spectrum = joined(before, estimate_.found());
-    learns_no_more_ = is_known(before) && system_.spectrum.smallest > 0.9 * before.smallest &&
-                      system_.spectrum.largest < 1.01 * before.largest;
+    const Spectrum before = found_spectrum_;
+    found_spectrum_ = joined(before, estimate_.found());
+    learns_no_more_ = is_known(before) && found_spectrum_.smallest > 0.9 * before.smallest &&
+                      found_spectrum_.largest < 1.01 * before.largest;
     begun_with_ = residual;
     started_at_ = engine_.iterations();
     start(method(), residual);
@@ -738,6 +738,7 @@ class Drive {
   index_t lowest_at_ = 0;
   double begun_with_ = 0;  ///< the residual with which the recurrence began
   SpectrumEstimate estimate_;
+  Spectrum found_spectrum_;      ///< of M^-1 A
   bool learning_ = false;        ///< CG is finding out the spectrum
   bool learns_no_more_ = false;  ///< it has found the same one again
   bool accepted_ = false;

@@ -198,7 +198,6 @@ struct Solver<V, Exec>::State {
   /// The built-in one and the caller's, by either function of theirs.
   template <class Renew>
   void renew_preconditioners(Renew renew) {
-    system.spectrum = {};
     if (named().normal_equations)
       setup = system.built_in.set_up_normal(transpose_in_csr());
     else
@@ -220,7 +219,6 @@ struct Solver<V, Exec>::State {
   void use(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner,
            const PreconditionerSetup& its_setup) {
     system.given = std::move(preconditioner);
-    system.spectrum = {};
     system.version = detail::next_preconditioner_version();
     given_setup = its_setup;
   }
@@ -351,7 +349,6 @@ struct Solver<V, Exec>::State {
     system.narrow_failed = false;
     system.matrix_free.reset();
     system.built_in = {};
-    system.spectrum = {};
   }
 
   void build_layout(const CsrMatrix<V, Space>& A) {

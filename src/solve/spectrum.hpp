@@ -63,7 +63,7 @@ class LanczosMatrix {
 /// The spectrum that iterations of CG find. Both ends come from inside; the upper one settles within a few iterations.
 class SpectrumEstimate {
  public:
-  static constexpr std::size_t least_steps = 10, most_steps = 160;
+  static constexpr std::size_t least_steps = 10, most_steps = 40;
   /// The largest Ritz value is still a little less than the largest eigenvalue.
   static constexpr double margin = 1.05;
 

@@ -2,7 +2,6 @@
 
 #include <cnc/context.hpp>
 #include <cnc/formats.hpp>
-#include <cnc/solver.hpp>
 #include <cnc/spmv.hpp>
 
 #include "solve/preconditioners.hpp"
@@ -47,7 +46,6 @@ struct System {
   bool uses_normal = false;                ///< the one of A^T A is in use
   std::shared_ptr<PreconditionerBase<V, Exec>> given;  ///< the caller's, in its place
   std::uint64_t version = 0;                           ///< of the caller's as it is set up
-  Spectrum spectrum;                                   ///< of M^-1 A as far as solves have found it
 
   /// @{
   /// The transpose of either in the same format, for methods with products with it; else empty. A symmetric layout is

@@ -42,6 +42,9 @@ index_t longest_row(const CsrMatrix<V>& A) {
   return longest;
 }
 
+/// For methods that are given the spectrum: of the matrices here, with and without a preconditioner.
+constexpr Spectrum bounds = {0.1, 20};
+
 /// What a stopped recurrence leaves behind.
 template <class V>
 struct Stopped {
@@ -88,6 +91,7 @@ Stopped<V> run_stopped(const detail::System<V, Exec>& system, const Vector<V>& b
   Kokkos::deep_copy(work.r, b);
   detail::Tally tally;
   detail::Engine<V, Exec> engine(system, work, x, method, choose_form(system, method, form), tally);
+  engine.set_parameters(bounds.smallest, bounds.largest);
   engine.start(nrm2(*system.ctx, work.r));
   detail::IterationLog log;
   for (const index_t batch : batches) engine.iterate(batch, 0, &log);
@@ -192,6 +196,7 @@ template <class V, class Exec, class Prepare>
 Stopped<V> solve_stopped(Context<Exec>& ctx, SolveOptions options, index_t k, const Vector<V>& b,
                          SolveForm form, const Prepare& prepare) {
   options.rtol = 0;
+  options.spectrum = bounds;
   options.max_iterations = k;
   auto solver = solver_on<V>(ctx, options);
   prepare(solver);

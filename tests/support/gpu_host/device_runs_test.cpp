@@ -18,7 +18,12 @@ namespace machine = cnc::gpu::machine;
 namespace cnc::testing {
 namespace {
 
-const Backend* const emulated[] = {&gpu_host_32_backend, &gpu_host_64_backend};
+const Backend* const emulated[] = {
+    &gpu_host_32_backend,
+#ifdef CNC_TEST_GPU_HOST_64
+    &gpu_host_64_backend,
+#endif
+};
 
 /// Sets what becomes of resident launches, for as long as it lives.
 struct ResidentsScope {
