@@ -37,6 +37,7 @@
 #include <cnc/reorder.hpp>
 #include <cnc/scope_guard.hpp>
 #include <cnc/solver.hpp>
+#include <cnc/spmm.hpp>
 #include <cnc/spmv.hpp>
 #include <cnc/triplets.hpp>
 #include <cnc/vector.hpp>

@@ -551,7 +551,8 @@ class Drive {
     const index_t done = engine_.iterations();
     index_t size = std::min(Work::longest_batch, options_.max_iterations - done);
     // An eigenvalue beyond the spectrum shows, before much is lost.
-    if (takes_spectrum()) size = std::min(size, std::max<index_t>(16, done - started_at_));
+    if (takes_spectrum() && !spectrum_is_given())
+      size = std::min(size, std::max<index_t>(16, done - started_at_));
     if (options_.callback && options_.callback_interval > 0)
       size = std::min(size, options_.callback_interval - done % options_.callback_interval);
     if (std::isfinite(options_.max_seconds)) {

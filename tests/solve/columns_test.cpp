@@ -1,6 +1,7 @@
 #include "solve/solver_test.hpp"
 
 #include <cnc/blas1.hpp>
+#include <cnc/spmm.hpp>
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -8,6 +9,10 @@ using namespace cnc::testing;
 // Several right-hand sides in one call.
 
 namespace {
+
+bool multiplies_columns(const Backend& backend) {
+  return matrix_ops<BcsrOperand<double>, double>(backend).spmm != nullptr;
+}
 
 /// Right-hand sides and solutions as columns, of which every one is another multiple and another vector.
 template <class Layout>
@@ -249,4 +254,60 @@ TEST_CASE("columns that do not fit are refused") {
   CHECK_THROWS_AS(solver.solve(b, b), InvalidArgument);
   const Kokkos::View<double**, HostSpace> none("none", 20, 0);
   CHECK(solver.solve(none, none).empty());
+}
+
+CNC_SOLVER_TEST_WHERE(multiplies_columns, "a product with several vectors is that with each") {
+  using Space = typename Exec::memory_space;
+  const auto on_host = generate_problem(sized(ctx, "elasticity2d:9", "elasticity2d:4"));
+  const auto n = static_cast<std::size_t>(on_host.rows);
+  for (const FormatSpec& format : formats_for(on_host, {2})) {
+    const Matrix<double, Space> A = build_format(copy_to<Space>(on_host), format);
+    for (const std::size_t columns : {1, 2, 4, 8, 16}) {
+      INFO(format.text() << ", " << columns);
+      using Columns = Kokkos::View<double**, Kokkos::LayoutRight, HostSpace>;
+      Columns x("x", n, columns), y("y", n, columns), expected("expected", n, columns);
+      Random random(3);
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t c = 0; c < columns; ++c) x(i, c) = random.value(), y(i, c) = 5;
+      for (std::size_t c = 0; c < columns; ++c)
+        for (std::size_t i = 0; i < n; ++i) {
+          double sum = 0;
+          for (index_t k = on_host.row_offsets(i); k < on_host.row_offsets(i + 1); ++k)
+            sum += on_host.values(k) * x(static_cast<std::size_t>(on_host.columns(k)), c);
+          expected(i, c) = 2 * sum + 0.5 * y(i, c);
+        }
+      const auto x_there = Kokkos::create_mirror_view_and_copy(Space(), x);
+      const auto y_there = Kokkos::create_mirror_view_and_copy(Space(), y);
+      spmm(ctx, 2.0, A, x_there, 0.5, y_there);
+      ctx.fence();
+      Kokkos::deep_copy(y, y_there);
+      double difference = 0, size = 0;
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t c = 0; c < columns; ++c) {
+          difference = std::max(difference, std::abs(y(i, c) - expected(i, c)));
+          size = std::max(size, std::abs(expected(i, c)));
+        }
+      CHECK(size > 0);
+      CHECK(difference < 1e-13 * size);
+    }
+  }
+}
+
+TEST_CASE("a product with several vectors refuses what it does not take") {
+  using Catch::Matchers::ContainsSubstring;
+  const auto A = generate_problem("poisson2d:4");
+  Context<> ctx("openmp");
+  using Rows = Kokkos::View<double**, Kokkos::LayoutRight, HostSpace>;
+  using Columns = Kokkos::View<double**, Kokkos::LayoutLeft, HostSpace>;
+  const Rows y("y", 16, 4);
+  CHECK_THROWS_WITH(spmm(ctx, 1.0, A, Rows("x", 16, 2), 0.0, y), ContainsSubstring("columns of Y"));
+  CHECK_THROWS_WITH(spmm(ctx, 1.0, A, Rows("x", 15, 4), 0.0, y), ContainsSubstring("A.cols"));
+  CHECK_THROWS_WITH(spmm(ctx, 1.0, A, Columns("x", 16, 4), 0.0, y),
+                    ContainsSubstring("interleaved"));
+  CHECK_THROWS_WITH(spmm(ctx, 1.0, A, Rows("x", 16, 3), 0.0, Rows("y", 16, 3)),
+                    ContainsSubstring("1, 2, 4, 8 or 16"));
+  CHECK_THROWS_WITH(spmm(ctx, 1.0, A, Rows("x", 16, 32), 0.0, Rows("y", 16, 32)),
+                    ContainsSubstring("1, 2, 4, 8 or 16"));
+  Context<> oracle("reference");
+  CHECK_THROWS_AS(spmm(oracle, 1.0, A, Rows("x", 16, 4), 0.0, y), UnsupportedOperation);
 }
