@@ -8,13 +8,13 @@
 #include "solve/energy.hpp"
 #include "solve/engine.hpp"
 #include "solve/iterate.hpp"
+#include "solve/method_queue.hpp"
 #include "solve/residual.hpp"
 #include "solve/spectrum.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <span>
 
 namespace cnc::detail {
@@ -29,9 +29,6 @@ template <class V, class Exec>
 class Drive {
  public:
   using Space = typename Exec::memory_space;
-  /// Lays out what a method with products with A^T needs.
-  using LayOutTranspose = std::function<void(const MethodFacts&)>;
-
   Drive(System<V, Exec>& system, Workspace<V, Space>& work, const SolveOptions& options,
         std::span<const Method> methods, const PreconditionerSetup& setup,
         Diagnosis<V, Exec>& diagnosis, const NullVectors<V, Exec>& null_space,
@@ -41,12 +38,11 @@ class Drive {
       : system_(system),
         work_(work),
         options_(options),
-        methods_(methods),
+        methods_(system, work, options, methods, lay_out_transpose),
         setup_(setup),
         diagnosis_(diagnosis),
         x_(x),
         views_(views),
-        lay_out_transpose_(lay_out_transpose),
         report_(report),
         engine_(system, work, x, methods[0], choose_form(system, methods[0], options.form), tally_),
         true_residual_(system, work, null_space, b, x, tally_),
@@ -109,8 +105,8 @@ class Drive {
   Cost iteration_cost() const {
     double passes = facts().passes, flops = facts().flops_per_row;
     if (!is_phased(method())) {  // means over a cycle
-      passes = restart_of(tried_) + 8;
-      flops = 2 * restart_of(tried_) + 6;
+      passes = methods_.restart() + 8;
+      flops = 2 * methods_.restart() + 6;
     }
     if (engine_.used() == SolveForm::plain_operations && is_phased(method()))
       passes = cost::plain_passes;
@@ -125,7 +121,7 @@ class Drive {
     report_.flops += cost.flops;
   }
 
-  Method method() const { return methods_[tried_]; }
+  Method method() const { return methods_.method(); }
   const MethodFacts& facts() const { return method_facts(method()); }
 
   void copy(const Vector<const V, Space>& from, const Vector<V, Space>& to) {
@@ -134,7 +130,7 @@ class Drive {
   }
 
   SolveStatus run() {
-    if (!is_phased(method())) allocate_basis(0);
+    methods_.allocate_basis();
     const auto start = true_residual_.begin(work_.r, [&] {
       if (!engine_.unseen()) return;
       engine_.start_ahead();
@@ -158,7 +154,7 @@ class Drive {
       return end(SolveStatus::not_finite, "the initial residual b - A x0");
     if (is_met(residual)) return SolveStatus::converged;
     if (!setup_.ok()) return preconditioner_failure();
-    if (methods_.size() == 1 && facts().symmetric && !options_.allow_nonsymmetric &&
+    if (methods_.is_one() && facts().symmetric && !options_.allow_nonsymmetric &&
         diagnosis_.is_clearly_nonsymmetric())
       return explain(SolveStatus::unsuitable,
                      diagnosis_.asymmetry_text() + "; allow_nonsymmetric iterates all the same");
@@ -194,60 +190,6 @@ class Drive {
       ++report_.restarts;
       ++restarts_;
     }
-  }
-
-  /// Steps of a cycle of the k-th of the methods: four times those of another gmres before it.
-  int restart_of(std::size_t k) const {
-    int restart = options_.restart;
-    for (std::size_t i = 0; i < k; ++i)
-      if (methods_[i] == Method::gmres) restart = std::min(4 * restart, largest_restart);
-    return restart;
-  }
-  /// Steps of a cycle of the last gmres before it; 0: none.
-  int restart_before(std::size_t k) const {
-    while (k > 0)
-      if (methods_[--k] == Method::gmres) return restart_of(k);
-    return 0;
-  }
-  /// Its name, "gmres(120)" with a basis.
-  std::string name_of(std::size_t k) const {
-    const std::string name = method_facts(methods_[k]).name;
-    return is_phased(methods_[k]) ? name : name + "(" + std::to_string(restart_of(k)) + ")";
-  }
-  /// Whether the k-th method can be gone on with, and its form. One with a basis has it allocated now.
-  bool is_offered(std::size_t k, SolveForm& form) {
-    const Method method = methods_[k];
-    try {
-      if (k > 0 && fails_with(method, methods_[k - 1])) return false;
-      if (method_facts(method).transposes) lay_out_transpose_(method_facts(method));
-      form = choose_form(system_, method, options_.form);
-      if (is_phased(method)) return true;
-      const int before = restart_before(k);
-      if (restart_of(k) == before || before >= system_.rows)
-        return false;  // no longer than what has failed
-      allocate_basis(k);
-      return true;
-    } catch (const UnsupportedOperation&) {
-      return false;
-    } catch (const OutOfMemory&) {
-      const std::string reason = "; no memory for " + name_of(k);
-      if (report_.choice.find(reason) == std::string::npos) report_.choice += reason;
-      return false;
-    }
-  }
-  /// For the k-th method, unless there is the right one.
-  void allocate_basis(std::size_t k) {
-    const int restart = restart_of(k);
-    if (work_.basis != nullptr && work_.basis->restart == restart) return;
-    require_memory("Solver::solve", double(system_.rows) * (restart + 4) * sizeof(V),
-                   memory_of<Space>);
-    work_.allocate_basis(system_.rows, restart, methods_[k] == Method::fgmres);
-  }
-  /// The next of the methods that can be; their number if there is none.
-  std::size_t next_offered(SolveForm& form) {
-    std::size_t next = tried_ + 1;
-    while (next < methods_.size() && !is_offered(next, form)) ++next;
-    return std::min(next, methods_.size());
   }
 
   /// Whether another method, or the matrix in double, is tried from the best x there is.
@@ -312,14 +254,14 @@ class Drive {
   bool takes_next_method(SolveStatus ended) {
     if (!can_be_mended(ended)) return false;
     SolveForm form = SolveForm::automatic;
-    const std::size_t next = next_offered(form);
+    const std::size_t next = methods_.next_offered(form, report_.choice);
     if (next == methods_.size()) return false;
     add_cost();
-    say_what_followed(ended, engine_.iterations() - begun_at_, "of " + name_of(tried_),
-                      name_of(next));
+    say_what_followed(ended, engine_.iterations() - begun_at_, "of " + methods_.name(),
+                      methods_.name_of(next));
     log_.energy_gains.clear();
     report_.energy_error = SolveReport::not_computed;
-    tried_ = next;
+    methods_.take(next);
     begun_at_ = engine_.iterations();
     system_.uses_normal = facts().normal_equations;
     report_.preconditioner = system_.preconditioner().name();
@@ -588,11 +530,12 @@ class Drive {
       lowest_at_ = done;
     }
     // GMRES learns nothing new before its basis has grown again and again.
-    const index_t cycles = is_phased(method()) ? 0 : 4 * restart_of(tried_);
+    const index_t cycles = is_phased(method()) ? 0 : 4 * methods_.restart();
     if (done - lowest_at_ < std::max(patience, cycles) && is_on_the_way()) return true;
     if (facts().symmetric) return options_.allow_nonsymmetric || !diagnosis_.nonsymmetric();
     SolveForm form = SolveForm::automatic;
-    if (next_offered(form) < methods_.size()) return false;  // it is another one's turn
+    if (methods_.next_offered(form, report_.choice) < methods_.size())
+      return false;  // it is another one's turn
     lowest_at_ = done;
     return true;
   }
@@ -601,7 +544,7 @@ class Drive {
   /// of those it has done. Its residual never grows, so that the rate says something; others' leap or stand still.
   bool is_on_the_way() const {
     const index_t done = engine_.iterations(), took = done - started_at_;
-    if (methods_.size() == 1 || !facts().normal_equations || took < patience) return true;
+    if (methods_.is_one() || !facts().normal_equations || took < patience) return true;
     const double gained = std::log(begun_with_ / report_.recurrence_residual);
     const double wanted = std::log(report_.recurrence_residual / report_.tolerance);
     // It becomes faster on the way.
@@ -714,12 +657,11 @@ class Drive {
   System<V, Exec>& system_;
   Workspace<V, Space>& work_;
   const SolveOptions& options_;
-  std::span<const Method> methods_;
+  MethodQueue<V, Exec> methods_;
   PreconditionerSetup setup_;
   Diagnosis<V, Exec>& diagnosis_;
   Vector<V, Space> x_;
   const IterateViews<V, Exec>& views_;
-  const LayOutTranspose& lay_out_transpose_;  ///< for Method::automatic; may throw
   SolveReport& report_;
   Tally tally_;
   Engine<V, Exec> engine_;
@@ -731,7 +673,6 @@ class Drive {
   Clock::time_point start_;
   static constexpr int slot_behind = 2;
   bool residual_is_behind_ = false;  ///< scratch and the slot hold the true residual of x
-  std::size_t tried_ = 0;            ///< of the methods, the one in use
   index_t begun_at_ = 0;             ///< the iteration at which it began
   index_t restarts_ = 0;             ///< its own
   double scale_ = 1;                 ///< residuals, reference and tolerance are those of s b, s x

@@ -522,8 +522,9 @@ struct Solver<V, Exec>::State {
     }
     if (!choice.reason.empty())
       report.choice = std::string(method_facts(methods.front()).name) + ": " + choice.reason;
-    const typename detail::Drive<V, Exec>::LayOutTranspose lay_out_transpose =
-        [this](const MethodFacts& method) { lay_out_for(method); };
+    const detail::LayOutTranspose lay_out_transpose = [this](const MethodFacts& method) {
+      lay_out_for(method);
+    };
     const auto drive = [&](const PreconditionerSetup& its_setup, const Vector<const V, Space>& rhs,
                            const Vector<V, Space>& guess) {
       const detail::IterateViews<V, Exec> views{ordering,     guess,      work.r,    x,
