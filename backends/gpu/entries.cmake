@@ -1,6 +1,7 @@
 # The sources that instantiate the entries of gpu/entries.hpp, for each of the waves: many small ones, which compile
 # side by side. Passes know no format and products no method; only runs are compiled for each of both. CNC_KERNELS says
 # which resident kernels there are (gpu/method_run.hpp). Precisions, formats and methods are read from the contract.
+# Callers compile those called careful_* without contraction.
 #
 #   cnc_gpu_entries(RESULT EXTENSION WAVE...)
 function(cnc_gpu_entries result extension)
@@ -32,6 +33,7 @@ function(cnc_gpu_entries result extension)
   endmacro()
   foreach(wave IN LISTS ARGN)
     cnc_gpu_add_entries(vector_entries vectors)
+    cnc_gpu_add_entries(careful_entries careful_sums)
     foreach(mapping row_per_block row_per_wave balanced)
       cnc_gpu_add_entries(mapping_entries ${mapping})
     endforeach()
@@ -49,5 +51,22 @@ function(cnc_gpu_entries result extension)
       endforeach()
     endforeach()
   endforeach()
+  set(products "")
+  foreach(operand IN LISTS operands)
+    foreach(precision IN LISTS precisions)
+      string(REGEX REPLACE "DO\\((.*), (.*)\\)" "template struct CarefulProducts<${operand}<\\1>, \\2>;\n"
+        product "${precision}")
+      string(APPEND products "${product}")
+    endforeach()
+  endforeach()
+  set(wave any)
+  cnc_gpu_add_entries(careful_products careful_products)
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Keeps those of the sources that are about what is rounded where.
+function(cnc_careful_sources result)
+  set(sources ${ARGN})
+  list(FILTER sources INCLUDE REGEX "/careful_[^/]*$")
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 // The entries of the operation tables and what runs are made of, declared only: gpu/vector_ops.hpp,
-// gpu/pass_kernel.hpp, gpu/matrix_entries.hpp and gpu/method_run.hpp define them, and a target instantiates them in
+// gpu/pass_kernel.hpp, gpu/matrix_entries.hpp, gpu/careful_entries.hpp and gpu/method_run.hpp define them, and a target instantiates them in
 // sources of their own, so that they compile side by side and no kernel is in the source of the tables.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
@@ -43,16 +43,6 @@ struct VectorEntries {
                           double* result);
   static void precondition_columns(const Queue&, index_t n, int columns,
                                    const PreconditionerOperand<V>&, const V* r, V* z);
-};
-
-/// Which of a method's lists of phases.
-enum class PhaseGroup { start, iteration, finish };
-
-/// A pass by its place among the phases of all methods.
-struct PassName {
-  int method = 0;  ///< place in Methods
-  PhaseGroup group = PhaseGroup::iteration;
-  int phase = 0;
 };
 
 /// The place of a method in Methods.
@@ -100,6 +90,19 @@ struct MatrixEntries {
   /// The same in a run: does nothing once that is over.
   static void product(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&,
                       const RunState*);
+};
+
+/// Compensated sums.
+template <int wave, class V>
+struct CarefulEntries {
+  static void dot(const Queue&, index_t n, const V* x, const V* y, double* result);
+  static void sums(const Queue&, PassName, index_t n, const MethodVectors<V>&, MethodScalars*);
+};
+
+/// Products in a given arithmetic: no lane helps another, whatever the wave.
+template <class Operand, class V>
+struct CarefulProducts {
+  static void spmv(const Queue&, Arithmetic, const Operand& A, const V* x, V* y);
 };
 
 /// Runs of the method at this place in Methods, with matrices of one format.

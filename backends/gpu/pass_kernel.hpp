@@ -177,21 +177,6 @@ void launch_pass(const Queue& queue, index_t n, const PreconditionerOperand<V>& 
   }
 }
 
-/// Calls f.template operator()<Pass>() with the pass of a method at this place.
-template <class Method, class F>
-void for_pass(PassName name, const F& f) {
-  const auto try_all_of = [&](PhaseGroup group) {
-    return [&, group]<class Phase>(int k) {
-      if constexpr (!is_product<Phase>)
-        if (group == name.group && k == name.phase) f.template operator()<Phase>();
-    };
-  };
-  Method::Start::for_each(try_all_of(PhaseGroup::start));
-  Method::Iteration::for_each(try_all_of(PhaseGroup::iteration));
-  if constexpr (!std::is_void_v<typename Method::Finish>)
-    if (name.group == PhaseGroup::finish) f.template operator()<typename Method::Finish>();
-}
-
 template <int wave, class V>
 void PassEntries<wave, V>::launch(const Queue& queue, PassName name, index_t n,
                                   const PreconditionerOperand<V>& M, const MethodVectors<V>& v,

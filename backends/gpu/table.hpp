@@ -96,6 +96,8 @@ struct Tables {
         .maxpy = by_wave<VectorEntries<waves, V>::maxpy...>,
         .normalize = by_wave<VectorEntries<waves, V>::normalize...>,
         .precondition = by_wave<VectorEntries<waves, V>::precondition...>,
+        .dot_compensated = by_wave<CarefulEntries<waves, V>::dot...>,
+        .sums_compensated = by_wave<CarefulEntries<waves, V>::sums...>,
         .dot_columns = by_wave<VectorEntries<waves, V>::dot_columns...>,
         .precondition_columns = by_wave<VectorEntries<waves, V>::precondition_columns...>};
     fill_passes<V, Passes<V>::template Entry>(table.methods);
@@ -110,6 +112,7 @@ struct Tables {
   static constexpr MatrixOps<Operand, V> format_table() {
     MatrixOps<Operand, V> table = {
         .spmv = by_wave<MatrixEntries<waves, Operand, V>::spmv...>,
+        .spmv_careful = CarefulProducts<Operand, V>::spmv,
         .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
         .spmm = by_wave<MatrixEntries<waves, Operand, V>::spmm...>,
         .arnoldi = by_wave<BasisEntries<waves, Operand, V>::arnoldi...>,

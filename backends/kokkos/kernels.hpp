@@ -2,7 +2,8 @@
 
 #include "kokkos/kokkos.hpp"
 
-#include <cnc/contract/methods.hpp>
+#include <cnc/contract/arithmetic.hpp>
+#include <cnc/contract/pass_name.hpp>
 #include <cnc/contract/precisions.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -42,6 +43,19 @@ struct Reductions {
                    const V* x, double* result);
   static void maxpy(const Queue& queue, index_t n, int count, double scale, const double* c,
                     const V* y, offset_t stride, V* x, double* xx);
+};
+
+/// In compensated sums; of_pass is named as in for_summing_pass.
+template <class Exec, class V>
+struct CarefulSums {
+  static void dot(const Queue& queue, index_t n, const V* x, const V* y, double* result);
+  static void of_pass(const Queue& queue, PassName name, index_t n, const MethodVectors<V>& v,
+                      MethodScalars* scalars);
+};
+/// In a given arithmetic. Both are defined in careful.cpp.
+template <class Exec, class Operand, class V>
+struct CarefulProduct {
+  static void spmv(const Queue& queue, Arithmetic arithmetic, const Operand& A, const V* x, V* y);
 };
 
 template <class Exec, class V>

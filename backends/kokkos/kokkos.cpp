@@ -38,6 +38,8 @@ constexpr VectorOps<V> vector_table() {
       .maxpy = Reductions<Exec, V>::maxpy,
       .normalize = Elementwise<Exec, V>::normalize,
       .precondition = Precondition<Exec, V>::apply,
+      .dot_compensated = CarefulSums<Exec, V>::dot,
+      .sums_compensated = CarefulSums<Exec, V>::of_pass,
       .dot_columns = Columns<Exec, V>::dot,
       .precondition_columns = Columns<Exec, V>::precondition,
   };
@@ -51,6 +53,7 @@ template <class Exec, class M, class V>
 constexpr MatrixTable<M, V> matrix_table() {
   return MatrixTable<M, V>::each([]<class Operand>() {
     return MatrixOps<Operand, V>{.spmv = Spmv<Exec, Operand, V>::spmv,
+                                 .spmv_careful = CarefulProduct<Exec, Operand, V>::spmv,
                                  .spmv_dot = Spmv<Exec, Operand, V>::spmv_dot,
                                  .spmm = Columns<Exec, V>::template spmm<Operand>};
   });

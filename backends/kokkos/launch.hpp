@@ -92,18 +92,18 @@ void for_one_team(const char* label, const Queue& queue, const Kernel& kernel) {
   Kokkos::parallel_for(label, policy, kernel);
 }
 
-/// The sum of all partial sums, on one team.
-template <class Exec, int N, class Store>
+/// The sum of all partial sums, on one team. T is double, or a compensated sum.
+template <class Exec, class T, int N, class Store>
 struct FinishSumKernel {
-  const double* partials;
+  const T* partials;
   index_t parts;
   Store store;
   KOKKOS_INLINE_FUNCTION void operator()(const Team<Exec>& team) const {
-    const double* from = partials;
-    Sum<double, N> total;
+    const T* from = partials;
+    Sum<T, N> total;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, index_t(0), parts),
-        [&](const index_t i, Sum<double, N>& sum) {
+        [&](const index_t i, Sum<T, N>& sum) {
           for (int k = 0; k < N; ++k) sum.value[k] += from[i * N + k];
         },
         total);
@@ -112,22 +112,22 @@ struct FinishSumKernel {
 };
 
 /// Adds up the `parts` partial sums in a fixed order and hands the total to store, once.
-template <class Exec, int N, class Store>
-void finish_sum(const Queue& queue, index_t parts, const Store& store) {
+template <class Exec, class T, int N, class Store>
+void finish_sum(const Queue& queue, const T* partials, index_t parts, const Store& store) {
   for_one_team<Exec>("cnc::finish_sum", queue,
-                     FinishSumKernel<Exec, N, Store>{queue.partials, parts, store});
+                     FinishSumKernel<Exec, T, N, Store>{partials, parts, store});
 }
 
 /// One part of a sum: what the body adds up over its range becomes a partial sum.
-template <class Exec, int N, class Body>
+template <class Exec, int N, class Body, class T = double>
 struct PartSum {
   Body body;
-  double* partials;
+  T* partials;
   index_t part;
   KOKKOS_INLINE_FUNCTION void operator()(const Team<Exec>& team, index_t begin, index_t end) const {
-    Sum<double, N> sum;
+    Sum<T, N> sum;
     body(team, begin, end, sum);
-    double* to = partials + begin / part * N;
+    T* to = partials + begin / part * N;
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       for (int k = 0; k < N; ++k) to[k] = sum.value[k];
     });
@@ -137,12 +137,13 @@ struct PartSum {
 /// body(team, begin, end, sum) leaves the sum over its range in `sum`; the total goes to
 /// store(total). The ranges depend on `units` alone and both passes sum in a fixed order, so the
 /// bits of the result depend neither on the run nor on the number of threads.
-template <class Exec, int N, class Body, class Store>
+template <class Exec, int N, class T = double, class Body, class Store>
 void sum_parts(const char* label, const Queue& queue, TeamShape shape, index_t units, index_t part,
                const Body& body, const Store& store) {
+  auto* const partials = reinterpret_cast<T*>(queue.partials);
   for_each_part<Exec>(label, queue, shape, units, part,
-                      PartSum<Exec, N, Body>{body, queue.partials, part});
-  finish_sum<Exec, N>(queue, ceil_div(units, part), store);
+                      PartSum<Exec, N, Body, T>{body, partials, part});
+  finish_sum<Exec, T, N>(queue, partials, ceil_div(units, part), store);
 }
 
 /// Stores one sum as it is.

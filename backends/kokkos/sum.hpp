@@ -10,7 +10,7 @@ struct Sum {
   T value[N];
 
   KOKKOS_INLINE_FUNCTION Sum() {
-    for (int k = 0; k < N; ++k) value[k] = T(0);
+    for (int k = 0; k < N; ++k) value[k] = T{};
   }
   KOKKOS_INLINE_FUNCTION Sum& operator+=(const Sum& other) {
     for (int k = 0; k < N; ++k) value[k] += other.value[k];

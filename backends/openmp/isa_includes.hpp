@@ -3,6 +3,7 @@
 // Everything that the kernels include, read before a wider instruction set is switched on.
 #include <cnc/contract/backend.hpp>
 #include <cnc/contract/stored_rows.hpp>
+#include <openmp/careful.hpp>
 #include <openmp/openmp.hpp>
 #include <openmp/partition.hpp>
 #include <openmp/row_terms.hpp>

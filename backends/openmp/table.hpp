@@ -20,6 +20,8 @@ constexpr VectorOps<V> vector_table() {
                         .maxpy = maxpy<V>,
                         .normalize = normalize<V>,
                         .precondition = precondition<V>,
+                        .dot_compensated = CarefulSums<V>::dot,
+                        .sums_compensated = CarefulSums<V>::of_pass,
                         .dot_columns = dot_columns<V>,
                         .precondition_columns = precondition_columns<V>};
   fill_passes<V, PassesOf<V>::template Entry>(table.methods);
@@ -29,8 +31,10 @@ constexpr VectorOps<V> vector_table() {
 
 template <class Operand, class V>
 constexpr MatrixOps<Operand, V> format_table() {
-  MatrixOps<Operand, V> table = {
-      .spmv = spmv<Operand, V>, .spmv_dot = spmv_dot<Operand, V>, .spmm = spmm<Operand, V>};
+  MatrixOps<Operand, V> table = {.spmv = spmv<Operand, V>,
+                                 .spmv_careful = CarefulProduct<Operand, V>::spmv,
+                                 .spmv_dot = spmv_dot<Operand, V>,
+                                 .spmm = spmm<Operand, V>};
   Methods<V>::for_each([&]<class Method>(int m) { table.run[m] = run<Method, Operand, V>; });
   return table;
 }

@@ -78,6 +78,7 @@ struct PhaseFacts {
   bool transposed = false;       ///< product: with A^T
   methods::Precondition M = {};  ///< pass: what it preconditions
   bool stores = false;           ///< pass: whether it stores scalars
+  int sums = 0;                  ///< pass: how many it leaves
 };
 
 /// What there is to know of a method without naming it.
@@ -124,6 +125,7 @@ constexpr PhaseFacts facts_of_phase() {
     static_assert(!Phase::M.active() || contains(Phase::reads | Phase::writes, Phase::M.from));
     facts.M = Phase::M;
     facts.stores = stores_scalars<Phase>;
+    facts.sums = Phase::sums.count;
   }
   return facts;
 }

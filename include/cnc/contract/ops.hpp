@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cnc/contract/arithmetic.hpp>
 #include <cnc/contract/columns.hpp>
 #include <cnc/contract/operands.hpp>
+#include <cnc/contract/pass_name.hpp>
 #include <cnc/contract/preconditioner_operand.hpp>
 #include <cnc/contract/queue.hpp>
 #include <cnc/contract/run.hpp>
@@ -146,6 +148,14 @@ struct VectorOps {
   MethodPasses<V> methods[method_count] = {};
 
   /// @{
+  /// In compensated sums of exact products: *result := x . y; and the sums of a pass that leaves some, as PassPart::after.
+  void (*dot_compensated)(const Queue&, index_t n, const V* x, const V* y,
+                          double* result) = nullptr;
+  void (*sums_compensated)(const Queue&, PassName, index_t n, const MethodVectors<V>&,
+                           MethodScalars*) = nullptr;
+  /// @}
+
+  /// @{
   /// Of `columns` interleaved columns (columns.hpp): result[c] := x_c . y_c; z := M^-1 r; the passes of methods.
   void (*dot_columns)(const Queue&, index_t n, int columns, const V* x, const V* y,
                       double* result) = nullptr;
@@ -181,6 +191,8 @@ template <class Operand, class V>
 struct MatrixOps {
   /// y := alpha A x + beta y; beta == 0 overwrites y, NaN in y is never read
   void (*spmv)(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y) = nullptr;
+  /// y := A x in an arithmetic other than fast: each row by one thread in the order of storage, in V (careful_rows.hpp)
+  void (*spmv_careful)(const Queue&, Arithmetic, const Operand& A, const V* x, V* y) = nullptr;
   /// y := A x and dots with y; A is square
   void (*spmv_dot)(const Queue&, const Operand& A, const V* x, V* y,
                    const ProductDots<V>&) = nullptr;

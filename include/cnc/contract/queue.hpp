@@ -11,8 +11,8 @@ inline constexpr index_t reduction_block = 512;
 /// Partial sums that reductions have room for at least: a device's grid does not shrink with n.
 inline constexpr index_t least_reduction_slots = 16384;
 /// Partial sums that reductions over n rows may need at one time: two of a product's, in groups of at least
-/// reduction_block / 2 rows, and twice three of a pass's, in groups of at least reduction_block - 15 rows; or the dots of
-/// max_vectors_together vectors.
+/// reduction_block / 2 rows, and twice three of a pass's, in groups of at least reduction_block - 15 rows; or three that are
+/// compensated, two numbers each; or the dots of max_vectors_together vectors.
 constexpr index_t reduction_slots(index_t n) {
   const index_t slots = 12 * (ceil_div(n, reduction_block) + 1);
   return slots < least_reduction_slots ? least_reduction_slots : slots;

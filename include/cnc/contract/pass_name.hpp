@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cnc/contract/methods.hpp>
+
+namespace cnc {
+
+/// Which of a method's lists of phases.
+enum class PhaseGroup { start, iteration, finish };
+
+/// A pass by its place among the phases of all methods.
+struct PassName {
+  int method = 0;                            ///< place in Methods
+  PhaseGroup group = PhaseGroup::iteration;  ///< list of phases
+  int phase = 0;                             ///< place there
+};
+
+namespace methods {
+
+/// Calls f.template operator()<Pass>() with the pass of a method at this place.
+template <class Method, class F>
+void for_pass(PassName name, const F& f) {
+  const auto try_all_of = [&](PhaseGroup group) {
+    return [&, group]<class Phase>(int k) {
+      if constexpr (!is_product<Phase>)
+        if (group == name.group && k == name.phase) f.template operator()<Phase>();
+    };
+  };
+  Method::Start::for_each(try_all_of(PhaseGroup::start));
+  Method::Iteration::for_each(try_all_of(PhaseGroup::iteration));
+  if constexpr (!std::is_void_v<typename Method::Finish>)
+    if (name.group == PhaseGroup::finish) f.template operator()<typename Method::Finish>();
+}
+
+/// The same with the pass of that name if it leaves sums.
+template <class V, class F>
+void for_summing_pass(PassName name, const F& f) {
+  Methods<V>::for_each([&]<class Method>(int m) {
+    if (m != name.method) return;
+    for_pass<Method>(name, [&]<class Pass>() {
+      if constexpr (Pass::sums.count > 0) f.template operator()<Pass>();
+    });
+  });
+}
+
+}  // namespace methods
+}  // namespace cnc
