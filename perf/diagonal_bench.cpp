@@ -3,7 +3,7 @@
 // in the order of the rows on the host, Jacobi's on both; and BiCG and BiCGSTAB with Jacobi's preconditioner on both.
 
 #include "harness/check.hpp"
-#include "harness/diagonal_problems.hpp"
+#include "harness/diagonal_system.hpp"
 #include "harness/machine.hpp"
 #include "harness/measure.hpp"
 #include "harness/record.hpp"
@@ -53,14 +53,6 @@ constexpr Solving solvings[] = {{"gauss-seidel", Method::richardson, true},
                                 {"bicg", Method::bicg, false},
                                 {"bicgstab", Method::bicgstab, false}};
 
-/// A x = b in the precision of a run, and the x that b was made of.
-template <class V>
-struct System {
-  const DiagonalProblem& problem;
-  CsrMatrix<V> A;
-  Vector<V> x, b;
-};
-
 /// A solve, as a line of the file.
 struct Result {
   std::string matrix;
@@ -73,30 +65,8 @@ struct Result {
   double error = 0;     ///< max |x - the x that b was made of|
 };
 
-bool has(const std::vector<std::string>& list, const std::string& text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
-
 /// The larger; a NaN where one of them is.
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
-
-/// (A x)(i) in double.
-template <class V>
-double row_product(const CsrMatrix<V>& A, const Vector<V>& x, index_t i) {
-  double sum = 0;
-  for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
-    sum += static_cast<double>(A.values(k)) * static_cast<double>(x(A.columns(k)));
-  return sum;
-}
-
-template <class V>
-System<V> make_system(const DiagonalProblem& problem) {
-  const index_t n = problem.A.rows;
-  System<V> system{problem, convert_values<V>(problem.A), random_vector<V>(n, 2),
-                   Vector<V>("b", static_cast<std::size_t>(n))};
-  for (index_t i = 0; i < n; ++i) system.b(i) = static_cast<V>(row_product(system.A, system.x, i));
-  return system;
-}
 
 /// What is in x, against the system, by the host and in double.
 template <class V>
@@ -171,33 +141,6 @@ Result solve(Context<Exec>& ctx, const System<V>& system, const Solving& solving
   return result;
 }
 
-/// Where to solve: the host, and a device where this build and this machine have one.
-struct Sides {
-  std::optional<Context<>> host;
-#ifdef CNC_KOKKOS_HAS_DEVICE
-  std::optional<Context<Kokkos::DefaultExecutionSpace>> device;
-#endif
-
-  explicit Sides(const Options& options) {
-    if (has(options.sides, "host")) host.emplace("auto", options.threads);
-#ifdef CNC_KOKKOS_HAS_DEVICE
-    const auto& all = backends();
-    const bool usable = std::any_of(all.begin(), all.end(), [](const Backend* backend) {
-      return backend->memory == MemorySpace::device && availability_of(*backend).usable;
-    });
-    if (usable && has(options.sides, "device")) device.emplace("auto");
-#endif
-  }
-  /// use(context) for each of them.
-  template <class Use>
-  void for_each(const Use& use) {
-    if (host) use(*host);
-#ifdef CNC_KOKKOS_HAS_DEVICE
-    if (device) use(*device);
-#endif
-  }
-};
-
 /// What was found, and what was left out and why.
 struct Findings {
   std::vector<Result> results;
@@ -247,7 +190,7 @@ void solve_all(const DiagonalProblem& problem, Sides& sides, const Options& opti
 
 Findings measure(const Options& options) {
   Findings findings;
-  Sides sides(options);
+  Sides sides(options.sides, options.threads);
   for (const index_t n : options.sizes) solve_all(artificial_problem(n), sides, options, findings);
   for (const std::string& source : options.matrices) {
     if (!std::filesystem::is_directory(source)) {

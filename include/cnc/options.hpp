@@ -22,6 +22,10 @@ std::string known_methods();
 /// Errors   InvalidArgument, with the names that are known.
 SolveForm parse_solve_form(std::string_view text);
 
+/// Reads what to_string writes: "fast", "separate", "fused", "compensated-separate" or "compensated-fused".
+/// Errors   InvalidArgument, with the names that are known.
+Arithmetic parse_arithmetic(std::string_view text);
+
 /// A preconditioner of the library; block_size 0: that of the matrix layout.
 struct PreconditionerSpec {
   PreconditionerKind kind = PreconditionerKind::none;  ///< which of those that are built in

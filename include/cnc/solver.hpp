@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/context.hpp>
+#include <cnc/contract/arithmetic.hpp>
 #include <cnc/contract/run.hpp>
 #include <cnc/formats.hpp>
 #include <cnc/linear_operator.hpp>
@@ -49,6 +50,9 @@ const char* method_name(Method method);
 
 /// "automatic", "plain operations", "fused steps", "run", "streamed", "graph", "resident".
 const char* to_string(SolveForm form);
+
+/// "fast", "separate", "fused", "compensated-separate", "compensated-fused".
+const char* to_string(Arithmetic arithmetic);
 
 /// Type in which the matrix is stored for the iteration; the true residual always uses the matrix given.
 enum class StoragePrecision {
@@ -138,6 +142,10 @@ struct SolveOptions {
   /// promise. SolveReport::spectrum is what a later solve may be given.
   Spectrum spectrum = {};
   SolveForm form = SolveForm::automatic;  ///< how iterations are carried out
+  /// How products and dots are rounded. All but `fast` need a matrix and a backend that offers them, cost time, and take the
+  /// form fused_steps (gmres and fgmres, of which only the products and norms are meant, plain_operations); several columns are then solved one
+  /// after the other.
+  Arithmetic arithmetic = Arithmetic::fast;
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
   int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout
   FormatSpec format = {};             ///< layout to build in prepare; "auto" chooses
@@ -237,8 +245,9 @@ struct SolveReport {
   std::string
       preconditioner;  ///< "none", "jacobi", "block-jacobi:3", "function", or the name of an object
   std::string format;  ///< layout that was used, "bcsr:3"
-  SolveForm form = SolveForm::automatic;  ///< how the iterations were done
-  Method method = Method::automatic;      ///< the method, the last one where several were tried
+  SolveForm form = SolveForm::automatic;     ///< how the iterations were done
+  Arithmetic arithmetic = Arithmetic::fast;  ///< of products and dots
+  Method method = Method::automatic;         ///< the method, the last one where several were tried
   std::string
       choice;  ///< Method::automatic: "pcg: symmetric with a positive diagonal"; and what followed where a method, or a float matrix, failed
   std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is that of b - A x0

@@ -30,6 +30,7 @@ struct SolveArguments {
   std::string backend = "auto";
   std::string memory;
   std::string form = "automatic";
+  std::string arithmetic = "fast";
   std::string relative_to = "b";
   std::string norm = "two";
   std::string reorder = "none";
@@ -53,6 +54,7 @@ SolveRequest request_from(const SolveArguments& arguments) {
   request.precision = parse_precision(arguments.precision);
   options.method = parse_method(arguments.solver);
   options.form = parse_solve_form(arguments.form);
+  options.arithmetic = parse_arithmetic(arguments.arithmetic);
   const PreconditionerSpec preconditioner = parse_preconditioner(arguments.precondition);
   options.preconditioner = preconditioner.kind;
   options.preconditioner_block_size = preconditioner.block_size;
@@ -141,6 +143,12 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       .add_option(
           "--form", a.form,
           "automatic, plain, fused, run, streamed, graph, resident (the last three on a device)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--arithmetic", a.arithmetic,
+                  "Rounding of products and dots: fast, separate, fused, compensated-separate, "
+                  "compensated-fused")
       ->type_name("NAME")
       ->capture_default_str();
   command

@@ -170,6 +170,8 @@ std::string backend_text(const SolveOutcome& outcome) {
   std::string text = outcome.backend->name;
   const std::string detail = outcome.backend->availability().detail;
   if (!detail.empty()) text += " (" + detail + ")";
+  if (report.arithmetic != Arithmetic::fast)
+    text += print(", arithmetic %s", to_string(report.arithmetic));
   return text + print(", %s, %s call%s, %s host synchronisation%s", to_string(report.form),
                       count_text(report.backend_calls).c_str(), plural(report.backend_calls),
                       count_text(report.host_synchronisations).c_str(),

@@ -60,7 +60,7 @@ class Engine {
   /// For unseen runs: the part of `start` that needs no norm.
   void start_ahead() {
     write_parameters();
-    execute(method_->start, method_->start_phases, passes().start);
+    execute(PhaseGroup::start);
     started_ahead_ = true;
   }
 
@@ -92,7 +92,7 @@ class Engine {
       PlainCg<V, Exec>(system_, work_, x_, tally_).start(which_, scalars());
     } else {
       write_parameters();
-      execute(method_->start, method_->start_phases, passes().start);
+      execute(PhaseGroup::start);
       see();
     }
   }
@@ -112,7 +112,7 @@ class Engine {
       });
     }
     repeat(iterations, rr_target, log, [&] {
-      execute(method_->iteration, method_->iteration_phases, passes().iteration);
+      execute(PhaseGroup::iteration);
       see();
     });
     if (const PassEntry<V> finish = passes().finish) {
@@ -169,22 +169,38 @@ class Engine {
     }
   }
 
-  void execute(const PhaseFacts* phases, int count, const PassEntry<V>* entries) {
+  /// The phases of a start, or of an iteration.
+  void execute(PhaseGroup group) {
+    const bool starts = group == PhaseGroup::start;
+    const PhaseFacts* const phases = starts ? method_->start : method_->iteration;
+    const PassEntry<V>* const entries = starts ? passes().start : passes().iteration;
+    const int count = starts ? method_->start_phases : method_->iteration_phases;
     for (int k = 0; k < count; ++k)
-      phases[k].is_product ? multiply(phases[k]) : pass(phases[k], entries[k]);
+      phases[k].is_product ? multiply(phases[k])
+                           : pass(phases[k], entries[k], {static_cast<int>(which_), group, k});
   }
 
-  /// A preconditioner that passes do not apply is enqueued between the two parts of one.
-  void pass(const PhaseFacts& phase, PassEntry<V> entry) {
+  /// A preconditioner that passes do not apply is enqueued between the two parts of one; so is any where the second part is
+  /// compensated.
+  void pass(const PhaseFacts& phase, PassEntry<V> entry, PassName name) {
     const auto part = [&](PassPart which) {
       entry(queue(), system_.rows, operand(), vectors(), work_.scalars.data(), which);
       ++tally_.backend_calls;
     };
-    if (local_ || !phase.M.active()) return part(PassPart::whole);
+    const bool compensates = is_compensated(system_.arithmetic) && phase.sums > 0;
+    if (!compensates && (local_ || !phase.M.active())) return part(PassPart::whole);
     part(PassPart::before);
-    precondition(phase.M.from, phase.M.to, phase.M.transposed);
-    ++tally_.backend_calls;
-    if (phase.stores) part(PassPart::after);
+    if (phase.M.active()) {
+      precondition(phase.M.from, phase.M.to, phase.M.transposed);
+      ++tally_.backend_calls;
+    }
+    if (compensates) {
+      system_.vector_ops().sums_compensated(queue(), name, system_.rows, vectors(),
+                                            work_.scalars.data());
+      ++tally_.backend_calls;
+    } else if (phase.stores) {
+      part(PassPart::after);
+    }
   }
 
   PreconditionerOperand<V> operand() const { return local_.value_or(PreconditionerOperand<V>()); }
@@ -210,7 +226,7 @@ class Engine {
     system_.apply(vector(phase.of), vector(phase.to), phase.transposed);
     const V* const result = vector(phase.to).data();
     const auto dot = [&](const V* with, int to) {
-      system_.vector_ops().dot(queue(), system_.rows, with, result, scalar(to));
+      system_.dot(with, result, scalar(to));
       ++tally_.backend_calls;
     };
     if (phase.with >= 0) dot(vector(phase.with).data(), phase.with_scalar);

@@ -157,8 +157,8 @@ class Gmres {
       return enqueue(nullptr);
     const Queue& queue = system_.ctx->queue();
     if (basis().recorded.run(backend, queue,
-                             {first, last, twice_, system_.arrays_of_matrix, *local, queue.partials,
-                              queue.block_threads},
+                             {first, last, twice_, system_.arrays_of_matrix, system_.arithmetic,
+                              *local, queue.partials, queue.block_threads},
                              tally_, enqueue))
       std::fill(basis().twice.begin() + first, basis().twice.begin() + last, twice_);
   }

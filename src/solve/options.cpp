@@ -23,6 +23,10 @@ constexpr FormName form_names[] = {
     {"streamed", SolveForm::streamed},   {"graph", SolveForm::graph},
     {"resident", SolveForm::resident}};
 
+constexpr Arithmetic arithmetics[] = {Arithmetic::fast, Arithmetic::separate, Arithmetic::fused,
+                                      Arithmetic::compensated_separate,
+                                      Arithmetic::compensated_fused};
+
 }  // namespace
 
 const char* to_string(SolveStatus status) {
@@ -57,6 +61,17 @@ const char* to_string(SolveForm form) {
   return "unknown";
 }
 
+const char* to_string(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::fast: return "fast";
+    case Arithmetic::separate: return "separate";
+    case Arithmetic::fused: return "fused";
+    case Arithmetic::compensated_separate: return "compensated-separate";
+    case Arithmetic::compensated_fused: return "compensated-fused";
+  }
+  return "unknown";
+}
+
 const char* method_name(Method method) {
   return method == Method::automatic ? "auto" : method_facts(method).name;
 }
@@ -83,6 +98,15 @@ SolveForm parse_solve_form(std::string_view text) {
     known += (known.empty() ? "" : ", ") + std::string(known_form.name);
   }
   refuse("form", text, known);
+}
+
+Arithmetic parse_arithmetic(std::string_view text) {
+  std::string known;
+  for (const Arithmetic arithmetic : arithmetics) {
+    if (text == to_string(arithmetic)) return arithmetic;
+    known += (known.empty() ? "" : ", ") + std::string(to_string(arithmetic));
+  }
+  refuse("arithmetic", text, known);
 }
 
 namespace {

@@ -67,9 +67,9 @@ class TrueResidual {
     stay_in_range(r);
   }
   double norm_of(const Vector<V, Space>& r, int slot) {
-    const double plain = *system_.ctx->result_slot(slot);
+    const double plain = norm_in(slot);
     if (!least_squares()) return fits(plain) ? plain : norm(r);
-    const double of_r = *system_.ctx->result_slot(slot_of_data);
+    const double of_r = norm_in(slot_of_data);
     of_data_ = fits(of_r) ? of_r : norm(r);
     return fits(plain) ? plain : norm(work_.normal);
   }
@@ -100,7 +100,7 @@ class TrueResidual {
       enqueue(r, 0);
       ahead();
       wait();
-      const double plain = *system_.ctx->result_slot(1);
+      const double plain = norm_in(1);
       if (fits(plain)) return {plain, true, norm_of(r, 0)};
       return {rhs_norm()};
     }
@@ -110,7 +110,7 @@ class TrueResidual {
   double rhs_norm() {
     enqueue_norm_to_decide(b_, 0);
     wait();
-    const double plain = *system_.ctx->result_slot();
+    const double plain = norm_in(0);
     if (fits(plain)) return plain;
     if (least_squares()) return norm(work_.normal);
     Kokkos::deep_copy(execution_space_instance(), work_.r, b_);
@@ -206,8 +206,16 @@ class TrueResidual {
   void enqueue_norm(const Vector<W, Space>& v, int slot) {
     ++tally_.backend_calls;
     const Context<Exec>& ctx = *system_.ctx;
-    ctx.template vectors<std::remove_const_t<W>>().nrm2(queue(), rows(), v.data(),
-                                                        ctx.result_slot(slot));
+    const auto& ops = ctx.template vectors<std::remove_const_t<W>>();
+    if (is_compensated(system_.arithmetic))
+      ops.dot_compensated(queue(), rows(), v.data(), v.data(), ctx.result_slot(slot));
+    else
+      ops.nrm2(queue(), rows(), v.data(), ctx.result_slot(slot));
+  }
+  /// The norm that enqueue_norm has left there: of a compensated one the square.
+  double norm_in(int slot) const {
+    const double left = *system_.ctx->result_slot(slot);
+    return is_compensated(system_.arithmetic) ? std::sqrt(left) : left;
   }
   void wait() {
     ++tally_.host_synchronisations;
@@ -217,7 +225,7 @@ class TrueResidual {
   double sum_of_squares_root(const Vector<W, Space>& v) {
     enqueue_norm(v, 0);
     wait();
-    return *system_.ctx->result_slot();
+    return norm_in(0);
   }
 
   /// The residual of float vectors, accumulated in double.

@@ -469,8 +469,9 @@ struct Solver<V, Exec>::State {
                             diagnosis.is_clearly_nonsymmetric();
     const bool steps =
         options.form == SolveForm::automatic || options.form == SolveForm::fused_steps;
-    return columns > 1 && steps && !options.callback && null_space.empty() && !unsuitable &&
-           !detail::has_criterion(options) && (system.given ? given_setup : setup).ok() &&
+    return columns > 1 && steps && options.arithmetic == Arithmetic::fast && !options.callback &&
+           null_space.empty() && !unsuitable && !detail::has_criterion(options) &&
+           (system.given ? given_setup : setup).ok() &&
            detail::ColumnSolve<V, Exec>::offered(system, method);
   }
 
@@ -515,6 +516,7 @@ struct Solver<V, Exec>::State {
     SolveReport report;
     report.backend = ctx->backend().name;
     report.format = format;
+    report.arithmetic = with.arithmetic;
     report.preconditioner = system.preconditioner().name();
     if (system.narrow_failed) {
       report.format = "csr";
@@ -590,6 +592,7 @@ Solver<V, Exec>::Solver(Context<Exec>& ctx, SolveOptions options)
     : state_(std::make_unique<State>()) {
   check(options, std::is_same_v<V, double>);
   state_->ctx = state_->system.ctx = &ctx;
+  state_->system.arithmetic = options.arithmetic;
   state_->options = std::move(options);
 }
 
@@ -787,6 +790,7 @@ const SolveOptions& Solver<V, Exec>::options() const {
 template <class V, class Exec>
 void Solver<V, Exec>::set_options(SolveOptions options) {
   check(options, std::is_same_v<V, double>);
+  state_->system.arithmetic = options.arithmetic;
   state_->options = std::move(options);
 }
 

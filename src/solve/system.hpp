@@ -36,6 +36,7 @@ struct System {
   using NarrowMatrix = Matrix<float, Space>;  // the same type as Matrix<V> when V is float
 
   Context<Exec>* ctx = nullptr;
+  Arithmetic arithmetic = Arithmetic::fast;  ///< of products and dots
   index_t rows = 0;
   Matrix<V, Space> matrix;                     ///< used unless one of the next two is
   std::optional<Matrix<float, Space>> narrow;  ///< float copy under double vectors
@@ -123,10 +124,36 @@ struct System {
   void multiply(const Queue& queue, const Vector<const V, Space>& x, const Vector<V, Space>& y,
                 bool transposed = false) const {
     with_operand([&](const auto& A) {
-      const auto& ops = ctx->template matrices<V>(A);
-      offered(ops.spmv, ctx->backend(), "spmv")(queue, V(1), transposed ? *A.transpose : A,
-                                                x.data(), V(0), y.data());
+      multiply_with(queue, transposed ? *A.transpose : A, x.data(), y.data());
     });
+  }
+  /// y := A x with an operand. The one place that decides in which arithmetic.
+  template <class Operand, class W>
+  void multiply_with(const Queue& queue, const Operand& A, const W* x, W* y) const {
+    const auto& ops = ctx->template matrices<W>(A);
+    if (arithmetic == Arithmetic::fast)
+      offered(ops.spmv, ctx->backend(), "spmv")(queue, W(1), A, x, W(0), y);
+    else
+      offered(ops.spmv_careful, ctx->backend(), "spmv_careful")(queue, arithmetic, A, x, y);
+  }
+  /// *result := x . y
+  void dot(const V* x, const V* y, double* result) const {
+    const VectorOps<V>& ops = vector_ops();
+    (is_compensated(arithmetic) ? ops.dot_compensated : ops.dot)(ctx->queue(), rows, x, y, result);
+  }
+  /// Throws UnsupportedOperation where products and dots cannot be had in the arithmetic.
+  void require_arithmetic() const {
+    if (arithmetic == Arithmetic::fast) return;
+    if (matrix_free)
+      throw UnsupportedOperation(std::string("SolveOptions: arithmetic '") + to_string(arithmetic) +
+                                 "' is one of products with a matrix; an operator has its own");
+    const VectorOps<V>& ops = vector_ops();
+    const bool sums = ops.dot_compensated != nullptr && ops.sums_compensated != nullptr;
+    const bool products = with_operand(
+        [&](const auto& A) { return ctx->template matrices<V>(A).spmv_careful != nullptr; });
+    if (!products || (is_compensated(arithmetic) && !sums))
+      throw UnsupportedOperation(std::string("SolveOptions: backend '") + ctx->backend().name +
+                                 "' does not offer arithmetic '" + to_string(arithmetic) + "'");
   }
 
   /// Whether there are A^T and, where it is needed, M^-T for a method with products with A^T.
@@ -145,10 +172,21 @@ struct System {
                      bool transposed = false) const {
     if (matrix_free) return (transposed ? matrix_free->apply_transposed : matrix_free->apply)(x, y);
     if (transposed)
-      spmv(*ctx, V(1), *transpose, x, V(0), y,
-           uses_narrow() ? nullptr : product_plans.transpose.get());
+      multiply_with(*transpose, uses_narrow() ? nullptr : product_plans.transpose.get(), x, y);
     else
-      spmv(*ctx, V(1), matrix, x, V(0), y, product_plans.matrix.get());
+      multiply_with(matrix, product_plans.matrix.get(), x, y);
+  }
+  /// The same with a matrix and its plan.
+  template <class M, class W>
+  void multiply_with(const Matrix<M, Space>& A, const MatrixPlan* plan,
+                     const Vector<const W, Space>& x, const Vector<W, Space>& y) const {
+    std::visit(
+        [&](const auto& a) {
+          auto operand = a.operand();
+          operand.plan = plan;
+          multiply_with(ctx->queue(), operand, x.data(), y.data());
+        },
+        A);
   }
 
   /// Whether a float matrix can be applied to double vectors, for the true residual of float ones.
@@ -160,8 +198,8 @@ struct System {
         matrix);
   }
   /// y := A x in double with a float matrix.
-  void apply_widened(const Vector<double, Space>& x, const Vector<double, Space>& y) const {
-    spmv(*ctx, 1.0, matrix, x, 0.0, y, product_plans.widened.get());
+  void apply_widened(const Vector<const double, Space>& x, const Vector<double, Space>& y) const {
+    multiply_with(matrix, product_plans.widened.get(), x, y);
   }
 
   const PreconditionerBase<V, Exec>& preconditioner() const {
@@ -222,9 +260,9 @@ struct System {
             (ops.mdot != nullptr && ops.maxpy != nullptr && ops.normalize != nullptr));
   }
   bool has_product_with_dots() const {
-    return !matrix_free && with_operand([&](const auto& A) {
-      return ctx->template matrices<V>(A).spmv_dot != nullptr;
-    });
+    return arithmetic == Arithmetic::fast && !matrix_free && with_operand([&](const auto& A) {
+             return ctx->template matrices<V>(A).spmv_dot != nullptr;
+           });
   }
 
   /// Whether the backend runs many iterations in one call. A run has passes apply the preconditioner; those of devices,

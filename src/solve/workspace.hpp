@@ -65,7 +65,8 @@ struct Workspace {
         coefficients;  ///< on the way to the backend's memory, and the host's copy
     Vector<double, SharedSpace<Space>> host_coefficients;
     /// Of steps: first and last, whether twice, the arrays of the matrix, the preconditioner, and what kernels know of the queue.
-    Recorded<std::tuple<int, int, bool, int, PreconditionerOperand<V>, const double*, int>>
+    Recorded<
+        std::tuple<int, int, bool, int, Arithmetic, PreconditionerOperand<V>, const double*, int>>
         recorded;
     std::vector<char> twice;  ///< whether the vector of a step was made orthogonal a second time
     /// Steps of which the host reads the columns at once: on a host a look costs nothing.

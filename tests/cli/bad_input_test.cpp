@@ -36,6 +36,7 @@ TEST_CASE("wrong usage ends with code 2 and one line") {
   check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi:17"}, "1 to 16");
   check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi3"}, "1 to 16");
   check_refused({"solve", "poisson3d:4", "--format", "hyb"}, "hyb");
+  check_refused({"solve", "poisson3d:4", "--arithmetic", "exact"}, "compensated-fused");
   check_refused({"solve", "poisson3d:4", "--format", "bcsr:99"}, "bcsr:99");
   check_refused({"solve", "poisson3d:4", "--backend", "abacus"}, "abacus");
   check_refused({"solve", "poisson3d:4", "--reorder", "amd"}, "amd");

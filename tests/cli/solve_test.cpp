@@ -72,6 +72,27 @@ TEST_CASE("every way to solve leads to the solution") {
   CHECK(result["error"].get<double>() < (extra.back() == "f32" ? 0.05 : 1e-4));
 }
 
+TEST_CASE("the arithmetic of products and dots is that of the report") {
+  for (const char* name : {"separate", "fused", "compensated-separate", "compensated-fused"}) {
+    const json result = solve_json({"elasticity2d:6", "--arithmetic", name});
+    CHECK(result["options"]["arithmetic"] == name);
+    CHECK(result["report"]["arithmetic"] == name);
+    CHECK(result["report"]["form"] == "fused steps");
+    CHECK(result["error"].get<double>() < 1e-4);
+    const Run run = run_cnc({"solve", "poisson2d:9x9", "--arithmetic", name});
+    CAPTURE(run.out);
+    CHECK(contains(run.out, "arithmetic " + std::string(name)));
+  }
+  CHECK(solve_json({"poisson2d:9x9"})["report"]["arithmetic"] == "fast");
+  const Run run = run_cnc({"solve", "poisson2d:9x9", "--arithmetic", "fused", "--form", "run"});
+  CHECK(run.code == 2);
+  CHECK(contains(run.err, "arithmetic 'fused' takes the form 'fused steps'"));
+  const Run lacks =
+      run_cnc({"solve", "poisson2d:9x9", "--arithmetic", "fused", "--backend", "reference"});
+  CHECK(lacks.code == 2);
+  CHECK(contains(lacks.err, "does not offer arithmetic 'fused'"));
+}
+
 TEST_CASE("the norm that decides, and components, are those of the report") {
   const json result = solve_json({"elasticity2d:6", "--norm", "inf", "--components", "2"});
   CHECK(result["options"]["norm"] == "inf");

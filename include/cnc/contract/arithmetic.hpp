@@ -29,7 +29,8 @@ constexpr bool is_compensated(Arithmetic arithmetic) {
 ///          addition by Knuth's TwoSum; exact products as in Ogita, Rump & Oishi, Accurate sum and dot product, 2005 (Dot2).
 template <class T>
 struct CompensatedSum {
-  T sum, rest;
+  T sum;   ///< as rounded
+  T rest;  ///< what the roundings have lost
 
   /// Adds one number.
   constexpr void add(T term) {
@@ -63,6 +64,7 @@ struct CompensatedSum {
 template <int N>
 struct CompensatedTerms {
   CompensatedSum<double> sums[N];  ///< in the pass's order
+  /// Adds a b to the k-th.
   template <class V>
   constexpr void operator()(int k, V a, V b) {
     sums[k].add_exact(a, b);
