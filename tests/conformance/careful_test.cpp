@@ -7,6 +7,8 @@
 
 #include <cnc/contract/stored_rows.hpp>
 
+#include <memory>
+
 namespace cnc::testing {
 namespace {
 
@@ -206,7 +208,8 @@ void check_product(const Backend& backend, const Matrix<M>& matrix, const std::s
         GuardedVector<V> separate(A.rows, Alignment::even), fused(A.rows, Alignment::even);
         separate.fill(0);
         fused.fill(0);
-        std::vector<ExactRow> exact(static_cast<std::size_t>(A.rows));
+        // Not a std::vector: nvcc would compile members of its initializer_list for the device.
+        const auto exact = std::make_unique<ExactRow[]>(static_cast<std::size_t>(A.rows));
         for_each_product(A, x, [&](V a, V b, index_t row) {
           add_separately(a, b, separate[row]);
           fused[row] = std::fma(a, b, fused[row]);

@@ -154,7 +154,8 @@ CNC_SOLVER_TEST("a spectrum that is given is believed") {
   SolveOptions options = options_with();
   options.spectrum = {1, 41};
   const SolveReport report = solve_once(ctx, options, A, b, zeros<double>(41));
-  CHECK(std::string(cnc::to_string(report.status)) == "diverged");
+  // A device looks after so many iterations that they may have overflowed.
+  CHECK((report.status == SolveStatus::diverged || report.status == SolveStatus::not_finite));
 }
 
 CNC_SOLVER_TEST("chebyshev says what is not positive definite") {
