@@ -457,12 +457,12 @@ class Drive {
   }
   void iterate_and_learn(double rr_target) {
     using Cg = methods::Cg<V>;
-    IterationLog learnt;
-    engine_.iterate(1, rr_target, &learnt);
-    if (learnt.rr.empty()) return;  // it has broken down
-    log_.rr.insert(log_.rr.end(), learnt.rr.begin(), learnt.rr.end());
+    const index_t before = engine_.iterations();
+    engine_.iterate(1, rr_target, options_.record_history ? &log_ : nullptr);
+    log_.energy_gains.clear();                   // the method itself tells none
+    if (engine_.iterations() == before) return;  // it has broken down
     const double rz = engine_.seen()[Cg::rz], rz_before = engine_.seen()[Cg::rz_previous];
-    estimate_.add(learnt.energy_gains.front() / rz_before, rz_before, rz);
+    estimate_.add(engine_.energy_gain() / rz_before, rz_before, rz);
   }
   /// Takes up the method once the spectrum is known, and leaves it where that turns out to have been wrong.
   void follow_spectrum() {

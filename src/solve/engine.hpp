@@ -129,6 +129,9 @@ class Engine {
   const MethodScalars& seen() const {
     return is_phased(which_) ? work_.host_scalars(0) : gmres_.seen();
   }
+  /// What the last iteration has taken off the square of the energy norm of the error, if it was logged or alone in its call
+  /// and the method tells.
+  double energy_gain() const { return energy_gain_; }
   index_t iterations() const { return iterations_; }
   Method method() const { return which_; }
   /// The form, and of runs and steps on a basis how the last ones were done.
@@ -160,10 +163,10 @@ class Engine {
     for (; iterations > 0 && !(seen().rr() <= rr_target); --iterations) {
       if (seen().breakdown == Breakdown::none) iterate();
       if (seen().breakdown != Breakdown::none) return;  // the iteration did not come to its end
+      if (method_->energy_gain != nullptr) energy_gain_ = method_->energy_gain(seen());
       if (log != nullptr) {
         log->rr.push_back(seen().rr());
-        if (method_->energy_gain != nullptr)
-          log->energy_gains.push_back(method_->energy_gain(seen()));
+        if (method_->energy_gain != nullptr) log->energy_gains.push_back(energy_gain_);
       }
       ++iterations_;
     }
@@ -240,7 +243,7 @@ class Engine {
     run.starts = starts_;
     run.max_iterations = iterations;
     run.rr_target = rr_target;
-    const bool logs_energy = log != nullptr && method_->energy_gain != nullptr;
+    const bool logs_energy = (log != nullptr || iterations == 1) && method_->energy_gain != nullptr;
     if (log != nullptr) run.history = work_.rr_history.data();
     if (logs_energy) run.energy_gains = work_.energy_gains.data();
     run.plan = work_.plan.get();
@@ -256,7 +259,8 @@ class Engine {
           queue(), A, operand(), vectors(), work_.scalars.data(), &run);
     });
     if (log != nullptr) log->rr.insert(log->rr.end(), run.history, run.history + run.iterations);
-    if (logs_energy)
+    if (logs_energy && run.iterations > 0) energy_gain_ = run.energy_gains[run.iterations - 1];
+    if (logs_energy && log != nullptr)
       log->energy_gains.insert(log->energy_gains.end(), run.energy_gains,
                                run.energy_gains + run.iterations);
     starts_ = false;
@@ -284,6 +288,7 @@ class Engine {
   Tally& tally_;
   Gmres<V, Exec> gmres_;  ///< of the methods with a basis
   std::array<double, 2> parameters_ = {};
+  double energy_gain_ = 0;
   void (*behind_)(void*) = nullptr;
   void* behind_context_ = nullptr;
   bool started_ahead_ = false;

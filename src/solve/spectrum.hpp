@@ -3,9 +3,10 @@
 #include <cnc/solver.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
-#include <vector>
+#include <limits>
 
 namespace cnc::detail {
 
@@ -15,14 +16,17 @@ namespace cnc::detail {
 ///          counts).
 class LanczosMatrix {
  public:
+  static constexpr std::size_t largest = 160;
+
   /// An iteration of CG: its step alpha = r.z / p.Ap, and r.z before and after it.
   void add(double alpha, double rz_before, double rz) {
-    diagonal_.push_back(1 / alpha + carried_);
+    diagonal_[size_] = 1 / alpha + carried_;
     const double beta = rz / rz_before;
     carried_ = beta / alpha;
-    squares_.push_back(beta / (alpha * alpha));  // of the entry beside it, which the next row has
+    squares_[size_] = beta / (alpha * alpha);  // of the entry beside it, which the next row has
+    ++size_;
   }
-  std::size_t size() const { return diagonal_.size(); }
+  std::size_t size() const { return size_; }
 
   /// The outer eigenvalues, to a thousandth. Cost O(size) for each halving.
   Spectrum ends() const {
@@ -56,7 +60,8 @@ class LanczosMatrix {
     return high;
   }
 
-  std::vector<double> diagonal_, squares_;
+  std::array<double, largest> diagonal_, squares_;
+  std::size_t size_ = 0;
   double carried_ = 0;
 };
 
@@ -64,6 +69,7 @@ class LanczosMatrix {
 class SpectrumEstimate {
  public:
   static constexpr std::size_t least_steps = 10, most_steps = 40;
+  static_assert(most_steps <= LanczosMatrix::largest);
   /// The largest Ritz value is still a little less than the largest eigenvalue.
   static constexpr double margin = 1.05;
 
