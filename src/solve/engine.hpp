@@ -152,10 +152,14 @@ class Engine {
 
   /// In the order of the queue.
   void write_parameters() {
-    for (int k = 0; k < method_->parameters.count; ++k)
-      Kokkos::deep_copy(system_.ctx->execution_space_instance(),
-                        Vector<double, Space>(scalar(method_->parameters.at[k]), 1),
-                        parameters_[k]);
+    for (int k = 0; k < method_->parameters.count; ++k) {
+      double* const to = scalar(method_->parameters.at[k]);
+      if constexpr (is_host_space<Space>)
+        *to = parameters_[k];
+      else
+        Kokkos::deep_copy(system_.ctx->execution_space_instance(), Vector<double, Space>(to, 1),
+                          parameters_[k]);
+    }
   }
 
   template <class Iterate>
