@@ -24,18 +24,18 @@ void chebyshev(const Queue& queue, const Operand& A, const PreconditionerOperand
   }
   const double theta = (s[C::largest] + s[C::smallest]) / 2;
   const double delta = (s[C::largest] - s[C::smallest]) / 2;
-  const double sigma = theta / delta;
   run->iterations = 0;
   while (goes_on(s, *run)) {
     s.breakdown = check_divisor(1.0, s[C::rr]);
     if (s.breakdown != Breakdown::none) break;
     precondition(queue, n, M, r, z);
     if (s.first) {
-      s[C::rho] = 1 / sigma;
+      s[C::rho] = delta / theta;
       for (index_t i = 0; i < n; ++i) p[i] = static_cast<V>(z[i] / theta);
     } else {
-      const double rho = 1 / (2 * sigma - s[C::rho]);
-      const double of_p = rho * s[C::rho], of_z = 2 * rho / delta;
+      // 2 sigma - rho, times delta: which may be zero
+      const double divisor = 2 * theta - delta * s[C::rho];
+      const double rho = delta / divisor, of_p = rho * s[C::rho], of_z = 2 / divisor;
       for (index_t i = 0; i < n; ++i) p[i] = static_cast<V>(of_p * p[i] + of_z * z[i]);
       s[C::rho] = rho;
     }

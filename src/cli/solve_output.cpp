@@ -228,8 +228,7 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
     out << labelled(
         "Spectrum",
         print("%.3e to %.3e%s", report.spectrum.smallest, report.spectrum.largest,
-              request.options.spectrum.largest > 0 ? ""
-                                                   : ", by Ritz values of pcg's first iterations"));
+              request.options.spectrum.largest > 0 ? "" : ", by Ritz values of iterations of pcg"));
   if (request.rhs == "a-times-ones")
     out << labelled("Error",
                     print("%.3e = max |x - 1| (the exact solution is all ones)", outcome.error));

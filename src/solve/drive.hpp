@@ -97,6 +97,8 @@ class Drive {
       double(std::numeric_limits<V>::epsilon()) * std::numeric_limits<V>::epsilon();
   /// A recurrence goes on beside a true residual that is no larger than so many times its own.
   static constexpr double most_drift = 2;
+  /// A residual grows so far while the error becomes smaller, and not beyond, as long as the spectrum is right.
+  static constexpr double most_growth = 10;
   /// A snapshot costs a product with the matrix: it waits for this much gain over the last one.
   static constexpr double snapshot_gain = 0.1;
 
@@ -386,6 +388,7 @@ class Drive {
   /// Runs the recurrence from the residual in r; `converged` means that it believes so.
   SolveStatus recurrence(double residual) {
     learning_ = takes_spectrum() && !is_known(spectrum());
+    leaves_interval_ = false;
     if (learning_)
       begin_learning(residual);
     else
@@ -416,7 +419,7 @@ class Drive {
       if (!std::isfinite(report_.recurrence_residual))
         return explain(SolveStatus::not_finite, "the recurrence residual overflowed");
       if (takes_spectrum()) follow_spectrum();
-      if (report_.recurrence_residual > limit) return SolveStatus::diverged;
+      if (report_.recurrence_residual > limit && !leaves_interval_) return SolveStatus::diverged;
       if (!report_progress()) return SolveStatus::stopped;
       if (!gains())
         return explain(SolveStatus::stagnated, std::to_string(engine_.iterations() - lowest_at_) +
@@ -466,13 +469,22 @@ class Drive {
   }
   /// Takes up the method once the spectrum is known, and leaves it where that turns out to have been wrong.
   void follow_spectrum() {
-    const double residual = report_.recurrence_residual;
+    double& residual = report_.recurrence_residual;
     if (!learning_) {
-      if (!spectrum_is_given() && !converges_as_promised()) begin_learning(residual);
+      if (spectrum_is_given() || converges_as_promised()) return;
+      leaves_interval_ = residual > begun_with_;
+      begin_learning(residual);
       return;
     }
     if (!estimate_.is_settled()) return;
     learning_ = false;
+    if (leaves_interval_) {  // what has grown has shown what it is
+      copy(work_.best, x_);
+      residual = true_residual_(work_.r);
+      leaves_interval_ = false;
+    } else {
+      keep_best(true_residual_(work_.scratch));
+    }
     const Spectrum before = found_spectrum_;
     found_spectrum_ = joined(before, estimate_.found());
     learns_no_more_ = is_known(before) && found_spectrum_.smallest > 0.9 * before.smallest &&
@@ -481,8 +493,10 @@ class Drive {
     started_at_ = engine_.iterations();
     start(method(), residual);
   }
-  /// Whether the method makes the residual smaller at half the rate at least that follows from the spectrum.
+  /// Whether the method makes the residual smaller at half the rate at least that follows from the spectrum, and not much
+  /// larger on the way.
   bool converges_as_promised() const {
+    if (report_.recurrence_residual > most_growth * begun_with_) return learns_no_more_;
     const double promised =
         chebyshev_rate(spectrum()) * double(engine_.iterations() - started_at_) - std::log(2.0);
     const double kept = std::log(begun_with_ / report_.recurrence_residual);
@@ -492,9 +506,9 @@ class Drive {
   index_t batch_size() const {
     const index_t done = engine_.iterations();
     index_t size = std::min(Work::longest_batch, options_.max_iterations - done);
-    // An eigenvalue beyond the spectrum shows, before much is lost.
+    // An eigenvalue beyond the spectrum shows before much is lost.
     if (takes_spectrum() && !spectrum_is_given())
-      size = std::min(size, std::max<index_t>(16, done - started_at_));
+      size = std::min(size, std::max<index_t>(4, done - started_at_));
     if (options_.callback && options_.callback_interval > 0)
       size = std::min(size, options_.callback_interval - done % options_.callback_interval);
     if (std::isfinite(options_.max_seconds)) {
@@ -683,6 +697,8 @@ class Drive {
   Spectrum found_spectrum_;      ///< of M^-1 A
   bool learning_ = false;        ///< CG is finding out the spectrum
   bool learns_no_more_ = false;  ///< it has found the same one again
+  bool leaves_interval_ =
+      false;  ///< ... because the residual has grown: x is then that from before
   bool accepted_ = false;
   double rhs_norm_ = 0, initial_ = SolveReport::not_computed, reference_ = 0;
   double recorded_ = 0;      ///< the true residual in the report

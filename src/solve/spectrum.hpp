@@ -20,10 +20,11 @@ class LanczosMatrix {
 
   /// An iteration of CG: its step alpha = r.z / p.Ap, and r.z before and after it.
   void add(double alpha, double rz_before, double rz) {
-    diagonal_[size_] = 1 / alpha + carried_;
-    const double beta = rz / rz_before;
-    carried_ = beta / alpha;
-    squares_[size_] = beta / (alpha * alpha);  // of the entry beside it, which the next row has
+    if (size_ == 0) unit_ = alpha;
+    const double inverse = unit_ / alpha, beta = rz / rz_before;
+    diagonal_[size_] = inverse + carried_;
+    carried_ = beta * inverse;
+    squares_[size_] = beta * inverse * inverse;  // of the entry beside it, which the next row has
     ++size_;
   }
   std::size_t size() const { return size_; }
@@ -33,7 +34,7 @@ class LanczosMatrix {
     double above = 0;  // by Gershgorin's theorem
     for (std::size_t k = 0; k < size(); ++k)
       above = std::max(above, diagonal_[k] + beside(k) + (k > 0 ? beside(k - 1) : 0));
-    return {eigenvalue(0, above), eigenvalue(size() - 1, above)};
+    return {eigenvalue(0, above) / unit_, eigenvalue(size() - 1, above) / unit_};
   }
 
  private:
@@ -60,35 +61,38 @@ class LanczosMatrix {
     return high;
   }
 
-  std::array<double, largest> diagonal_, squares_;
+  std::array<double, largest> diagonal_ = {}, squares_ = {};  ///< of the matrix times unit_
+  double unit_ = 1;
   std::size_t size_ = 0;
   double carried_ = 0;
 };
 
-/// The spectrum that iterations of CG find. Both ends come from inside; the upper one settles within a few iterations.
+/// The spectrum that iterations of CG find. Both ends come from inside, the upper one within a few iterations as a rule.
 class SpectrumEstimate {
  public:
-  static constexpr std::size_t least_steps = 10, most_steps = 40;
+  static constexpr std::size_t first_look = 10, most_steps = 40;
   static_assert(most_steps <= LanczosMatrix::largest);
   /// The largest Ritz value is still a little less than the largest eigenvalue.
   static constexpr double margin = 1.05;
 
   void add(double alpha, double rz_before, double rz) { lanczos_.add(alpha, rz_before, rz); }
 
-  /// Whether more iterations would not tell more: twice as many have moved the lower end by less than a twentieth.
+  /// Whether more iterations would not tell more: twice as many have moved neither end by a twentieth.
   bool is_settled() {
     if (lanczos_.size() < next_look_) return false;
-    const double before = found_.smallest;
+    const Spectrum before = found_;
     found_ = lanczos_.ends();
     next_look_ *= 2;
-    return found_.smallest > 0.95 * before || lanczos_.size() >= most_steps;
+    const bool moved =
+        found_.smallest < 0.95 * before.smallest || found_.largest > 1.05 * before.largest;
+    return !moved || lanczos_.size() >= most_steps;
   }
   /// At its last look, with a margin.
   Spectrum found() const { return {found_.smallest, margin * found_.largest}; }
 
  private:
   LanczosMatrix lanczos_;
-  std::size_t next_look_ = least_steps;
+  std::size_t next_look_ = first_look;
   Spectrum found_ = {std::numeric_limits<double>::infinity(), 0};
 };
 

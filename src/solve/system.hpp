@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <variant>
 
 namespace cnc::detail {
@@ -148,9 +149,21 @@ struct System {
       throw UnsupportedOperation(std::string("SolveOptions: arithmetic '") + to_string(arithmetic) +
                                  "' is one of products with a matrix; an operator has its own");
     const VectorOps<V>& ops = vector_ops();
-    const bool sums = ops.dot_compensated != nullptr && ops.sums_compensated != nullptr;
-    const bool products = with_operand(
-        [&](const auto& A) { return ctx->template matrices<V>(A).spmv_careful != nullptr; });
+    bool sums = ops.dot_compensated != nullptr && ops.sums_compensated != nullptr;
+    const auto multiplies = [&]<class W>(std::type_identity<W>) {
+      return std::visit(
+          [&](const auto& a) {
+            return ctx->template matrices<W>(a.operand()).spmv_careful != nullptr;
+          },
+          matrix);
+    };
+    bool products = multiplies(std::type_identity<V>()) && with_operand([&](const auto& A) {
+                      return ctx->template matrices<V>(A).spmv_careful != nullptr;
+                    });
+    if (widens()) {  // the true residual is one in double
+      products = products && multiplies(std::type_identity<double>());
+      sums = sums && ctx->template vectors<double>().dot_compensated != nullptr;
+    }
     if (!products || (is_compensated(arithmetic) && !sums))
       throw UnsupportedOperation(std::string("SolveOptions: backend '") + ctx->backend().name +
                                  "' does not offer arithmetic '" + to_string(arithmetic) + "'");

@@ -38,19 +38,20 @@ SolveOptions options_with(PreconditionerKind kind = PreconditionerKind::none) {
 
 TEST_CASE("the ends of the spectrum of a tridiagonal matrix") {
   // 2 on the diagonal and -1 beside it: its factors D, L D L^T, are what CG would leave.
-  for (const int n : {1, 2, 3, 10, 160}) {
-    INFO(n);
-    detail::LanczosMatrix T;
-    double pivot = 2;
-    for (int k = 0; k < n; ++k) {
-      const double alpha = 1 / pivot, beta = alpha * alpha;
-      T.add(alpha, 1, beta);
-      pivot = 2 - beta / alpha;
+  for (const double unit : {1.0, 1e-160, 1e160})
+    for (const int n : {1, 2, 3, 10, 160}) {
+      INFO(n << " " << unit);
+      detail::LanczosMatrix T;
+      double pivot = 2;
+      for (int k = 0; k < n; ++k) {
+        const double alpha = 1 / pivot, beta = alpha * alpha;
+        T.add(alpha / unit, 1, beta);
+        pivot = 2 - beta / alpha;
+      }
+      const double angle = std::numbers::pi / (n + 1);
+      CHECK(T.ends().smallest / unit == Approx(2 - 2 * std::cos(angle)).epsilon(1e-3));
+      CHECK(T.ends().largest / unit == Approx(2 + 2 * std::cos(angle)).epsilon(1e-3));
     }
-    const double angle = std::numbers::pi / (n + 1);
-    CHECK(T.ends().smallest == Approx(2 - 2 * std::cos(angle)).epsilon(1e-3));
-    CHECK(T.ends().largest == Approx(2 + 2 * std::cos(angle)).epsilon(1e-3));
-  }
 }
 
 CNC_SOLVER_TEST("residuals of chebyshev are bounded by its polynomials") {
@@ -145,6 +146,27 @@ CNC_SOLVER_TEST("chebyshev learns of eigenvalues that its right-hand side has ha
   const SolveReport report = solve_once(ctx, options, A, b, x);
   CHECK(report.true_residual < 1e-11);
   CHECK(x(0) == Approx(1));
+}
+
+CNC_SOLVER_TEST("chebyshev goes back where an eigenvalue shows that CG had not seen") {
+  for (const double above : {80.0, 1e4}) {
+    std::vector<double> values;
+    for (int i = 0; i < 40; ++i) values.push_back(1 + 9 * std::pow(std::sin(0.37 * i + 0.1), 2));
+    values.push_back(above);
+    const CsrMatrix<double> A = diagonal(values);
+    for (const double part : {1e-30, 1e-17, 1e-12}) {
+      INFO(above << " " << part);
+      Vector<double> b("b", values.size());
+      Kokkos::deep_copy(b, 1.0);
+      b(40) = part;
+      SolveOptions options = options_with();
+      options.rtol = 1e-10;
+      const Vector<double> x = zeros<double>(A.rows);
+      const SolveReport report = solve_once(ctx, options, A, b, x);
+      CHECK(report.converged());
+      CHECK(report.iterations < (above > 100 ? 1000 : 150));
+    }
+  }
 }
 
 CNC_SOLVER_TEST("a spectrum that is given is believed") {

@@ -585,6 +585,13 @@ TEST_CASE("a reference run of chebyshev gives hand-computed values") {
   CHECK(v.r()[0] == Approx(3.0 / 7));
   CHECK(v.r()[1] == Approx(3.0 / 7));
   CHECK(v.scalars.rr() == Approx(18.0 / 49));
+
+  // An interval of one number: Richardson's iteration.
+  Solve w(Method::chebyshev, {3, 3});
+  w.scalars[C::smallest] = w.scalars[C::largest] = 2;
+  CHECK(w.iterate(A, true, 2) == 2);
+  CHECK(w.x() == Values<double>{2.25, 0.75});
+  CHECK(w.r() == Values<double>{0.75, 0.75});
 }
 
 // A = [ 0 1 ]  b = (1, 0), x = 0: u = z = (1, 0), q = (0, 1), zq = 0: next u = (0, 1), the rotation is c = 0, s = 1, so x stays;
