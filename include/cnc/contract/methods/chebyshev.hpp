@@ -6,7 +6,7 @@ namespace cnc::methods {
 
 /// Chebyshev's iteration, for symmetric positive definite A and M whose M^-1 A has its eigenvalues in an interval
 /// [smallest, largest] that is known: after k iterations the error is that of the polynomial of degree k that is
-/// smallest there. No inner product but r . r, and none that an iteration waits for.
+/// smallest there. No inner product but r . r, and in a run none that an iteration waits for.
 ///
 /// An eigenvalue above the interval makes it diverge, one below it converge slower. x takes the step of an
 /// iteration in the next one, where its direction passes by anyway.
