@@ -19,7 +19,7 @@ CsrMatrix<T, Space> normal_matrix(const CsrMatrix<T, Space>& A);
 
 /// How the least ||b - A x|| is found.
 enum class LeastSquaresMethod {
-  automatic,         ///< normal_equations where A^T A has at most 1.5 times the entries of A and A^T together, else lsqr
+  automatic,  ///< normal_equations where A^T A has at most 1.5 times the entries of A and A^T together, else lsqr
   lsqr,              ///< Paige & Saunders' method on A and A^T
   cgnr,              ///< conjugate gradients with products by A and A^T
   normal_equations,  ///< A^T A is formed as a sparse product; SolveOptions::method solves with it
@@ -84,7 +84,7 @@ class LeastSquaresSolver {
     use_preconditioner(std::move(preconditioner));
   }
 
-  LeastSquaresMethod method() const;   ///< the one that prepare chose
+  LeastSquaresMethod method() const;               ///< the one that prepare chose
   const std::vector<std::string>& advice() const;  ///< why, after prepare
   void set_options(SolveOptions options);          ///< as of Solver
 
@@ -93,7 +93,7 @@ class LeastSquaresSolver {
       "LeastSquaresSolver: b and x must be contiguous, not strided views";
   template <class T>
   static MultiVector<T, Space> as_column(const Vector<T, Space>& v) {
-    return {v.data(), Kokkos::LayoutStride(v.extent(0), 1, 1, v.extent(0))};
+    return MultiVector<T, Space>(v.data(), Kokkos::LayoutStride(v.extent(0), 1, 1, v.extent(0)));
   }
   std::vector<SolveReport> solve_columns(const MultiVector<const V, Space>& b,
                                          const MultiVector<V, Space>& x);

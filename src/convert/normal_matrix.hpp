@@ -55,7 +55,9 @@ struct ColumnList {
 /// A list that is sorted with its repeats.
 struct ListToSort {
   index_t* columns;
-  KOKKOS_INLINE_FUNCTION bool before(offset_t i, offset_t j) const { return columns[i] < columns[j]; }
+  KOKKOS_INLINE_FUNCTION bool before(offset_t i, offset_t j) const {
+    return columns[i] < columns[j];
+  }
   KOKKOS_INLINE_FUNCTION void exchange(offset_t i, offset_t j) const {
     const index_t column = columns[i];
     columns[i] = columns[j];
@@ -174,8 +176,7 @@ CsrMatrix<T, Space> normal_pattern(const Exec& exec, const CsrMatrix<T, Space>& 
       offsets_from_counts(exec, row_offsets.data(), A.cols, "entries in A^T A");
   require_blocks<T, Space>(what, entries, 1);
   const auto columns = uninitialized<index_t, Space>("cnc::columns", entries);
-  on_each(exec, A.cols,
-          CopyColumns{room.data(), found.data(), row_offsets.data(), columns.data()});
+  on_each(exec, A.cols, CopyColumns{room.data(), found.data(), row_offsets.data(), columns.data()});
   exec.fence();
   CsrMatrix<T, Space> normal(A.cols, A.cols, 1, row_offsets, columns,
                              uninitialized<T, Space>("cnc::values", entries));

@@ -16,10 +16,11 @@ struct NamedMethod {
   LeastSquaresMethod method;
   const char* name;
 };
-constexpr NamedMethod named_methods[] = {{LeastSquaresMethod::automatic, "auto"},
-                                         {LeastSquaresMethod::lsqr, "lsqr"},
-                                         {LeastSquaresMethod::cgnr, "cgnr"},
-                                         {LeastSquaresMethod::normal_equations, "normal-equations"}};
+constexpr NamedMethod named_methods[] = {
+    {LeastSquaresMethod::automatic, "auto"},
+    {LeastSquaresMethod::lsqr, "lsqr"},
+    {LeastSquaresMethod::cgnr, "cgnr"},
+    {LeastSquaresMethod::normal_equations, "normal-equations"}};
 
 /// A^T A is not even tried where it takes more multiplications per entry of A.
 constexpr offset_t largest_work = 32;
@@ -294,14 +295,15 @@ struct LeastSquaresSolver<V, Exec>::State {
     const InstanceScope scope(exec());
     const Stopwatch watch;
     multiply_right_hand_sides(b);
-    std::vector<SolveReport> reports =
-        normal->solve(Kokkos::subview(right, Kokkos::ALL, std::make_pair(std::size_t(0), b.extent(1))), x);
+    std::vector<SolveReport> reports = normal->solve(
+        Kokkos::subview(right, Kokkos::ALL, std::make_pair(std::size_t(0), b.extent(1))), x);
     const double together = watch.seconds();
     for (std::size_t c = 0; c < reports.size(); ++c) {
       const Stopwatch own;
       lsqr->set_options(for_last_word(reports[c], together));
-      const SolveReport last = lsqr->solve(Kokkos::subview(b, Kokkos::ALL, std::make_pair(c, c + 1)),
-                                           Kokkos::subview(x, Kokkos::ALL, std::make_pair(c, c + 1)))[0];
+      const SolveReport last =
+          lsqr->solve(Kokkos::subview(b, Kokkos::ALL, std::make_pair(c, c + 1)),
+                      Kokkos::subview(x, Kokkos::ALL, std::make_pair(c, c + 1)))[0];
       reports[c] = joined(std::move(reports[c]), last, choice.empty() ? "cgnr" : choice);
       reports[c].seconds = together / static_cast<double>(reports.size()) + own.seconds();
     }

@@ -15,8 +15,8 @@ template <class V, class Exec>
 struct NormalEquations {
   using Space = typename Exec::memory_space;
 
-  CsrMatrix<V, Space> matrix;           ///< A, the arrays given unless its rows were sorted
-  Vector<index_t, Space> origin;        ///< entry k of a sorted A is entry origin(k) of the one given
+  CsrMatrix<V, Space> matrix;     ///< A, the arrays given unless its rows were sorted
+  Vector<index_t, Space> origin;  ///< entry k of a sorted A is entry origin(k) of the one given
   Transposition<V, Exec> transposition;
   CsrMatrix<V, Space> normal;  ///< A^T A; no rows where it is not formed
 

@@ -82,22 +82,23 @@ inline Vector<double> least_squares(const CsrMatrix<double>& A, const Vector<dou
 }
 
 inline double normal_residual(const CsrMatrix<double>& A, const Vector<double>& b,
-                       const Vector<double>& x) {
+                              const Vector<double>& x) {
   const auto Ax = product(A, x);
   Vector<double> r("r", b.extent(0));
   for (std::size_t i = 0; i < r.extent(0); ++i) r(i) = b(i) - Ax(i);
   return norm2(product(transpose(A), r));
 }
 
-inline double data_residual(const CsrMatrix<double>& A, const Vector<double>& b, const Vector<double>& x) {
+inline double data_residual(const CsrMatrix<double>& A, const Vector<double>& b,
+                            const Vector<double>& x) {
   const auto Ax = product(A, x);
   double sum = 0;
   for (std::size_t i = 0; i < b.extent(0); ++i) sum += (b(i) - Ax(i)) * (b(i) - Ax(i));
   return std::sqrt(sum);
 }
 
-inline void check_least_squares(const SolveReport& report, const CsrMatrix<double>& A, const Vector<double>& b,
-           const Vector<double>& x) {
+inline void check_least_squares(const SolveReport& report, const CsrMatrix<double>& A,
+                                const Vector<double>& b, const Vector<double>& x) {
   INFO(report.detail);
   CHECK(std::string(cnc::to_string(report.status)) == "converged");
   const double scale = norm2(product(transpose(A), b));
