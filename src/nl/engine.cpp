@@ -164,41 +164,51 @@ class EngineOn final : public Engine {
     return A;
   }
 
-  /// The caller's columns to where the solver is, and back.
+  /// On the host the solver works on the caller's columns, on a device on copies.
   void load(const Request& request) {
     const auto rows = static_cast<std::size_t>(request.rows);
     const auto n = static_cast<std::size_t>(request.setup.unknowns);
-    if (b_.extent(0) != rows || b_.extent(1) != request.systems || x_.extent(0) != n) {
-      b_ = columns("nl::b", rows, request.systems);
-      x_ = columns("nl::x", n, request.systems);
+    const MultiVector<const double> b(
+        request.b, Kokkos::LayoutStride(rows, request.b_stride, request.systems, request.b_next));
+    const MultiVector<double> x(request.x, Kokkos::LayoutStride(n, 1, request.systems, n));
+    if constexpr (detail::is_host_space<Space>) {
+      b_ = b;
+      x_ = x;
+    } else {
+      b_copy_ = columns("nl::b", rows, request.systems);
+      x_copy_ = columns("nl::x", n, request.systems);
+      const auto staged = Kokkos::create_mirror_view(b_copy_);
+      for (std::size_t k = 0; k < request.systems; ++k)
+        for (std::size_t i = 0; i < rows; ++i) staged(i, k) = b(i, k);
+      Kokkos::deep_copy(b_copy_, staged);
+      Kokkos::deep_copy(x_copy_, packed(request));
+      b_ = {b_copy_.data(), Kokkos::LayoutStride(rows, 1, request.systems, rows)};
+      x_ = {x_copy_.data(), Kokkos::LayoutStride(n, 1, request.systems, n)};
     }
-    const auto b = Kokkos::create_mirror_view(b_);
-    for (std::size_t k = 0; k < request.systems; ++k)
-      for (std::size_t i = 0; i < rows; ++i)
-        b(i, k) = request.b[k * request.b_next + i * request.b_stride];
-    Kokkos::deep_copy(b_, b);
-    Kokkos::deep_copy(x_, unknowns(request));
   }
-  void store(const Request& request) { Kokkos::deep_copy(unknowns(request), x_); }
+  void store(const Request& request) {
+    if constexpr (!detail::is_host_space<Space>) Kokkos::deep_copy(packed(request), x_copy_);
+  }
 
-  static auto unknowns(const Request& request) {
+  static auto packed(const Request& request) {
     return Kokkos::View<double**, Kokkos::LayoutLeft, HostSpace,
                         Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
         request.x, static_cast<std::size_t>(request.setup.unknowns), request.systems);
   }
-  static Columns columns(const char* label, std::size_t rows, std::size_t count) {
+  static Columns columns(const std::string& label, std::size_t rows, std::size_t count) {
     return detail::allocated<Space>(label, rows * count * sizeof(double),
                                     [&] { return Columns(label, rows, count); });
   }
-  static Vector<double, Space> column(const Columns& all, NLuint k) {
-    return Kokkos::subview(all, Kokkos::ALL, static_cast<std::size_t>(k));
+  /// One that is contiguous.
+  template <class T>
+  static Vector<T, Space> column(const MultiVector<T, Space>& all, NLuint k) {
+    return wrap<Space>(&all(0, k), static_cast<index_t>(all.extent(0)));
   }
 
   std::vector<SolveReport> solve_all(const Request& request) {
-    if (request.systems > 1)
-      return solver_ ? solver_->solve(b_, x_) : least_squares_->solve(b_, x_);
-    const auto b = column(b_, 0), x = column(x_, 0);
-    return {solver_ ? solver_->solve(b, x) : least_squares_->solve(b, x)};
+    if (least_squares_) return least_squares_->solve(b_, x_);
+    if (request.systems > 1) return solver_->solve(b_, x_);
+    return {solver_->solve(column(b_, 0), column(x_, 0))};
   }
 
   /// A method that was named cannot go on: one for any matrix takes over from the best x reached.
@@ -228,7 +238,9 @@ class EngineOn final : public Engine {
   CsrMatrix<double, Space> matrix_;  ///< as it was given to the solver
   bool is_prepared_ = false;
   std::uint64_t pattern_version_ = 0, value_version_ = 0;
-  Columns b_, x_;
+  MultiVector<const double, Space> b_;
+  MultiVector<double, Space> x_;
+  Columns b_copy_, x_copy_;  ///< on a device
 };
 
 }  // namespace

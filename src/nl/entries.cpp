@@ -55,6 +55,7 @@ void set_row_parameter(const char* function, NLenum name, double value) {
 }  // namespace cnc::nl
 
 using namespace cnc::nl;
+using cnc::index_t;
 
 void nlCoefficient(NLuint i, NLdouble value) {
   on_current("nlCoefficient", [&](Context& c) {

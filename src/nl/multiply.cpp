@@ -51,6 +51,8 @@ void multiply(Context& c, bool by_mass, const double* x, double* y) {
 }  // namespace cnc::nl
 
 using namespace cnc::nl;
+using cnc::CsrMatrix;
+using cnc::index_t;
 
 NLMatrix nlGetCurrentMatrix(void) {
   return on_current("nlGetCurrentMatrix", NLMatrix{nullptr}, [](Context& c) {
