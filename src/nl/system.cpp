@@ -20,6 +20,9 @@ void begin_system(Context& c) {
     fail(NL_INVALID_OPERATION_CNC, "nlSolverParameteri(NL_NB_VARIABLES, n) comes first");
   if (c.state == State::initial) {
     const std::size_t n = p.variables;
+    const double bytes_each = sizeof(index_t) + 1 + (p.own_buffers ? 0.0 : 8.0 * p.systems);
+    cnc::detail::require_memory("variables", static_cast<double>(n) * bytes_each,
+                                MemorySpace::host);
     c.locked.assign(n, 0);
     c.unknowns.assign(n, -1);
     c.buffers.assign(p.systems, {});
