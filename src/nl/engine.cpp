@@ -182,8 +182,8 @@ class EngineOn final : public Engine {
         for (std::size_t i = 0; i < rows; ++i) staged(i, k) = b(i, k);
       Kokkos::deep_copy(b_copy_, staged);
       Kokkos::deep_copy(x_copy_, packed(request));
-      b_ = {b_copy_.data(), Kokkos::LayoutStride(rows, 1, request.systems, rows)};
-      x_ = {x_copy_.data(), Kokkos::LayoutStride(n, 1, request.systems, n)};
+      b_ = decltype(b_)(b_copy_.data(), Kokkos::LayoutStride(rows, 1, request.systems, rows));
+      x_ = decltype(x_)(x_copy_.data(), Kokkos::LayoutStride(n, 1, request.systems, n));
     }
   }
   void store(const Request& request) {
@@ -202,7 +202,7 @@ class EngineOn final : public Engine {
   /// One that is contiguous.
   template <class T>
   static Vector<T, Space> column(const MultiVector<T, Space>& all, NLuint k) {
-    return wrap<Space>(&all(0, k), static_cast<index_t>(all.extent(0)));
+    return wrap<Space>(all.data() + k * all.stride(1), static_cast<index_t>(all.extent(0)));
   }
 
   std::vector<SolveReport> solve_all(const Request& request) {
