@@ -6,6 +6,7 @@
 #include "harness/machine.hpp"
 #include "harness/operations_output.hpp"
 #include "harness/record.hpp"
+#include "harness/table.hpp"
 #include "peers/gemm.hpp"
 
 #include <cnc/error.hpp>

@@ -69,7 +69,7 @@ LEFT, TOP, ROW, BARS, GAP = 48, 40, 150, 96, 44
 def places_of(row):
     """The panel and the label below the bars."""
     if row["format"]:
-        return row["operation"], row["format"]
+        return row["operation"], row["format"].replace("symmetric", "sym")
     return "vectors", row["operation"]
 
 

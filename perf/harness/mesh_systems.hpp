@@ -15,20 +15,24 @@ struct NormalEquations {
 };
 
 /// Hills over a square: n x n vertices, row by row, and two triangles to a cell.
+/// Errors   InvalidArgument (n below 3 or above 20000).
 geometry::Mesh terrain_mesh(index_t n);
 
-/// Discrete smooth interpolation. A row for each vertex with neighbours, x_i minus the mean of theirs = 0, and one, `fit` times,
-/// that holds it where it was. With one unknown to a vertex that is its height; with three, which have the
-/// same coefficients and no entries with each other, its place: unknown 3 i + c.
+/// Discrete smooth interpolation. A row for each vertex with neighbours, x_i minus the mean of theirs
+/// = 0, and one, `fit` times, that holds it where it was. With one unknown to a vertex that is its
+/// height; with three, which have the same coefficients and no entries with each other, its place:
+/// unknown 3 i + c.
 ///
-/// Errors   InvalidArgument (unknowns neither 1 nor 3; fit not positive; a triangle names a vertex that is not there).
+/// Errors   InvalidArgument (unknowns neither 1 nor 3; fit not positive; a triangle names a vertex
+///          that is not there).
 NormalEquations smoothing_system(const geometry::Mesh& mesh, double fit, int unknowns);
 
-/// Least-squares conformal map (Levy et al. 2002): unknowns 2 i and 2 i + 1 are u and v of the i-th vertex that is free, two
-/// rows to a triangle. Two vertices of each connected part, its ends along its longest side, are held; triangles without
-/// area and vertices without triangles are left out.
+/// Least-squares conformal map (Levy et al. 2002), weighted by areas: two rows to a triangle, u and v
+/// of a vertex one after the other. Two vertices of each connected part, its ends along its longest
+/// side, are held, and so are vertices without a triangle; what is held is no unknown.
 ///
-/// Errors   InvalidArgument (nothing is free; a triangle names a vertex that is not there).
+/// Errors   InvalidArgument (a triangle has no area, or names a vertex that is not there; nothing is
+///          free).
 NormalEquations conformal_system(const geometry::Mesh& mesh);
 
 }  // namespace cnc::perf

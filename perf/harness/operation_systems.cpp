@@ -3,6 +3,8 @@
 #include "harness/check.hpp"
 #include "harness/mesh_systems.hpp"
 
+#include "geometry/read_mesh.hpp"
+
 #include <cnc/error.hpp>
 #include <cnc/io.hpp>
 
@@ -25,7 +27,14 @@ geometry::Mesh load_terrain(const std::string& source) {
   return terrain_mesh(n);
 }
 
-/// The name of a file without its directory and its last extensions, which are known.
+bool is_mesh_file(const std::string& source) {
+  std::filesystem::path name(source);
+  if (name.extension() == ".gz") name = name.stem();
+  const std::string end = name.extension().string();
+  return end == ".obj" || end == ".off" || end == ".ply" || end == ".stl";
+}
+
+/// The name of a file without its directory and its last extensions.
 std::string stem_of(const std::string& path) {
   std::filesystem::path name = std::filesystem::path(path).filename();
   if (name.extension() == ".gz") name = name.stem();
@@ -83,11 +92,12 @@ MeasuredSystem system_of(const geometry::Mesh& mesh, const std::string& kind,
 
 std::vector<MeasuredSystem> load_systems(const std::string& source, const MeshOptions& options) {
   std::vector<MeasuredSystem> systems;
-  if (!is_terrain(source)) {
+  if (!is_terrain(source) && !is_mesh_file(source)) {
     systems.push_back(load_one(source));
     return systems;
   }
-  const geometry::Mesh mesh = load_terrain(source);
+  const geometry::Mesh mesh =
+      is_terrain(source) ? load_terrain(source) : geometry::read_mesh(source);
   for (const std::string& kind : options.systems) systems.push_back(system_of(mesh, kind, options));
   return systems;
 }

@@ -19,8 +19,8 @@ struct MeasuredSystem {
 /// What becomes of a mesh.
 struct MeshOptions {
   std::vector<std::string> systems = {"smooth", "lscm"};
-  int unknowns = 1;   ///< to a vertex, of smoothing
-  double fit = 0.02;  ///< weight of a vertex' own place beside its row of smoothing
+  int unknowns = 1;  ///< to a vertex, of smoothing
+  double fit = 0.1;  ///< weight of a vertex' own place beside its row of smoothing
 };
 
 /// The systems of a matrix file or a built-in problem, one, or of a mesh, "terrain:N" or a file: those asked for. The

@@ -29,7 +29,7 @@ struct SolveLine {
 };
 
 struct WholeSolveOptions {
-  double rtol = 1e-6;
+  double rtol = 1e-5;
   index_t iterations = 1000;  ///< at most
   int repeats = 3;            ///< at most
   double seconds = 10;        ///< no further repeat after these
