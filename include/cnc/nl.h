@@ -25,6 +25,7 @@
  * the process or lets an exception through.
  */
 
+/* NOLINTBEGIN(modernize-*): this is C. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -257,6 +258,8 @@ NLAPI double *NLAPIENTRY nlGetSolutionCNC(NLuint k);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-*) */
 
 #if defined(__cplusplus) && defined(GARGANTUA)
 #include <cnc/nl_64.h>

@@ -31,7 +31,7 @@ enum class State : unsigned {
   solved,
 };
 
-using SolverFunction = NLboolean (*)(void);
+using SolverFunction = NLboolean (*)();
 using ProgressFunction = void (*)(NLuint, NLuint, double, double);
 
 /// Calls the solver that is built in, as a function that nlGetFunction can answer.
