@@ -190,8 +190,10 @@ void SystemBuilder<T>::State::build() {
   const bool of_variables = rules.options.rows == RowKind::variables;
   const index_t rows = of_variables ? unknowns.free : all_rows;
   const index_t* const columns = unknowns.any_locked() ? unknowns.column.data() : nullptr;
-  detail::SortedEntries made = detail::sort_entries(
-      spans, {rows, unknowns.free, columns, of_variables}, segments << detail::segment_bits);
+  // With a name: nvcc does not pass the braces on.
+  const detail::Placement placement{rows, unknowns.free, columns, of_variables};
+  detail::SortedEntries made =
+      detail::sort_entries(spans, placement, segments << detail::segment_bits);
 
   CsrMatrix<T> A(rows, unknowns.free, 1, made.row_offsets, made.columns,
                  uninitialized<T>("cnc::values", made.columns.extent(0)));
