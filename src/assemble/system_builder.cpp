@@ -197,6 +197,7 @@ void SystemBuilder<T>::State::build() {
 
   CsrMatrix<T> A(rows, unknowns.free, 1, made.row_offsets, made.columns,
                  uninitialized<T>("cnc::values", made.columns.extent(0)));
+  detail::use_huge_pages(A.values.data(), A.values.extent(0) * sizeof(T));
   A.checked = Checked::ascending;
   const auto n = static_cast<std::size_t>(rows);
   const auto count = static_cast<std::size_t>(rules.options.right_hand_sides);
@@ -219,7 +220,7 @@ template <class T>
 void SystemBuilder<T>::State::sum(const detail::SortedEntries& from,
                                   const detail::Unknowns<T>& unknowns, const CsrMatrix<T>& to,
                                   const Columns& to_b) {
-  detail::EntryValues<T> entries;
+  detail::EntryPlaces<T> entries;
   for (std::size_t k = 0; k < chunks.size(); ++k) {
     const auto& stream = chunk(k).stream;
     stream.for_each_piece(0, stream.position(),
