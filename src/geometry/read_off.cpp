@@ -45,7 +45,7 @@ class OffReader {
 
   Words next_words(const char* what, offset_t number, offset_t all) {
     if (!next_line()) {
-      fail("the file ends at " + (what + (" " + std::to_string(number)) + " of ") +
+      fail(std::string("the file ends at ") + what + " " + std::to_string(number) + " of " +
            std::to_string(all));
     }
     return {line_, comment};
