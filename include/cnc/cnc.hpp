@@ -26,6 +26,7 @@
 #include <cnc/formats.hpp>
 #include <cnc/instance_scope.hpp>
 #include <cnc/io.hpp>
+#include <cnc/least_squares.hpp>
 #include <cnc/linear_operator.hpp>
 #include <cnc/matrix.hpp>
 #include <cnc/model.hpp>

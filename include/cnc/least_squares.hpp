@@ -2,6 +2,7 @@
 
 #include <cnc/solver.hpp>
 
+#include <concepts>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ CsrMatrix<T, Space> normal_matrix(const CsrMatrix<T, Space>& A);
 
 /// How the least ||b - A x|| is found.
 enum class LeastSquaresMethod {
-  automatic,         ///< normal_equations where A^T A has no more bytes than A and A^T together, else lsqr
+  automatic,  ///< normal_equations where A^T A has at most 1.5 times the entries of A and A^T together, else lsqr
   lsqr,              ///< Paige & Saunders' method on A and A^T
   cgnr,              ///< conjugate gradients with products by A and A^T
   normal_equations,  ///< A^T A is formed as a sparse product; SolveOptions::method solves with it
@@ -58,8 +59,23 @@ class LeastSquaresSolver {
 
   /// Solves from the x given.
   ///
-  /// Shapes   b: [rows], x: [columns], which do not overlap
-  SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x);
+  /// Shapes   b: [rows], x: [columns], contiguous views of V that do not overlap
+  template <class B, class X>
+  requires(Kokkos::is_view<B>::value&& Kokkos::is_view<X>::value&& B::rank == 1) SolveReport
+      solve(const B& b, const X& x) {
+    return solve_columns(as_column(detail::as_vector<const V, Exec>(b, strided)),
+                         as_column(detail::as_vector<V, Exec>(x, strided)))
+        .front();
+  }
+  /// Solves for several right-hand sides, the columns of b; the normal equations take them side by side, as Solver does.
+  ///
+  /// Shapes   b: [rows][count], x: [columns][count], in any layout, views of V that do not overlap
+  template <class B, class X>
+  requires(Kokkos::is_view<B>::value&& Kokkos::is_view<X>::value&& B::rank ==
+           2) std::vector<SolveReport> solve(const B& b, const X& x) {
+    return solve_columns(detail::as_multivector<const V, Exec>(b),
+                         detail::as_multivector<V, Exec>(x));
+  }
 
   /// Replaces the built-in preconditioner of the normal equations by the caller's (of an object of A^T A). Takes effect in the next
   /// prepare; lsqr and cgnr do not take one.
@@ -68,11 +84,19 @@ class LeastSquaresSolver {
     use_preconditioner(std::move(preconditioner));
   }
 
-  LeastSquaresMethod method() const;   ///< the one that prepare chose
+  LeastSquaresMethod method() const;               ///< the one that prepare chose
   const std::vector<std::string>& advice() const;  ///< why, after prepare
   void set_options(SolveOptions options);          ///< as of Solver
 
  private:
+  static constexpr const char* strided =
+      "LeastSquaresSolver: b and x must be contiguous, not strided views";
+  template <class T>
+  static MultiVector<T, Space> as_column(const Vector<T, Space>& v) {
+    return MultiVector<T, Space>(v.data(), Kokkos::LayoutStride(v.extent(0), 1, 1, v.extent(0)));
+  }
+  std::vector<SolveReport> solve_columns(const MultiVector<const V, Space>& b,
+                                         const MultiVector<V, Space>& x);
   void use_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
   struct State;
   std::unique_ptr<State> state_;

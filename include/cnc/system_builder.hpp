@@ -3,6 +3,7 @@
 #include <cnc/formats.hpp>
 #include <cnc/multivector.hpp>
 
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -113,7 +114,11 @@ class SystemBuilder {
   /// All three: body(chunk, i) for i in [0, count), on the library's threads, in chunks whose number depends on count alone.
   /// What a body throws is rethrown; the assembly is then to begin again.
   template <class Body>
-  void assemble(offset_t count, const Body& body);
+  void assemble(offset_t count, const Body& body) {
+    assemble_ranges(count, [&body](SystemChunk<T>& chunk, offset_t begin, offset_t end) {
+      for (offset_t i = begin; i < end; ++i) body(chunk, i);
+    });
+  }
 
   /// Whether the last finish found the calls of the one before, and refreshed values alone.
   bool was_refreshed() const;
@@ -147,6 +152,9 @@ class SystemBuilder {
   /// @}
 
  private:
+  void assemble_ranges(
+      offset_t count,
+      const std::function<void(SystemChunk<T>&, offset_t begin, offset_t end)>& fill);
   struct State;
   std::unique_ptr<State> state_;
 };

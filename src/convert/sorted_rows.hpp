@@ -11,11 +11,33 @@
 
 namespace cnc::detail {
 
+// Williams, "Algorithm 232: heapsort", 1964: in place, n log n whatever the order. A sequence has before(i, j), whether
+// element i is less than element j, and exchange(i, j).
+
+template <class Sequence, class Index>
+KOKKOS_INLINE_FUNCTION void sift_down(const Sequence& sequence, Index root, Index n) {
+  for (Index child = 2 * root + 1; child < n; child = 2 * root + 1) {
+    if (child + 1 < n && sequence.before(child, child + 1)) ++child;
+    if (!sequence.before(root, child)) return;
+    sequence.exchange(root, child);
+    root = child;
+  }
+}
+template <class Sequence, class Index>
+KOKKOS_INLINE_FUNCTION void heap_sort(const Sequence& sequence, Index n) {
+  for (Index i = n / 2 - 1; i >= 0; --i) sift_down(sequence, i, n);
+  for (Index last = n - 1; last > 0; --last) {
+    sequence.exchange(Index(0), last);
+    sift_down(sequence, Index(0), last);
+  }
+}
+
 /// Two index arrays that are sorted together by the first.
 struct SortedPair {
   index_t* columns;
   index_t* origins;
 
+  KOKKOS_INLINE_FUNCTION bool before(index_t i, index_t j) const { return columns[i] < columns[j]; }
   KOKKOS_INLINE_FUNCTION void exchange(index_t i, index_t j) const {
     const index_t column = columns[i], origin = origins[i];
     columns[i] = columns[j];
@@ -28,24 +50,6 @@ struct SortedPair {
   KOKKOS_INLINE_FUNCTION void insertion_sort(index_t n) const {
     for (index_t i = 1; i < n; ++i)
       for (index_t j = i; j > 0 && columns[j] < columns[j - 1]; --j) exchange(j, j - 1);
-  }
-
-  KOKKOS_INLINE_FUNCTION void sift_down(index_t root, index_t n) const {
-    for (index_t child = 2 * root + 1; child < n; child = 2 * root + 1) {
-      if (child + 1 < n && columns[child] < columns[child + 1]) ++child;
-      if (columns[root] >= columns[child]) return;
-      exchange(root, child);
-      root = child;
-    }
-  }
-
-  /// Williams, "Algorithm 232: heapsort", 1964: in place, n log n whatever the order.
-  KOKKOS_INLINE_FUNCTION void heap_sort(index_t n) const {
-    for (index_t i = n / 2 - 1; i >= 0; --i) sift_down(i, n);
-    for (index_t last = n - 1; last > 0; --last) {
-      exchange(0, last);
-      sift_down(0, last);
-    }
   }
 };
 
@@ -65,7 +69,7 @@ struct SortRow {
     if (n <= short_row)
       row.insertion_sort(n);
     else
-      row.heap_sort(n);
+      heap_sort(row, n);
   }
 };
 
