@@ -67,11 +67,10 @@ class EngineOn final : public Engine {
   Outcome solve(const Request& request) override {
     SolveOptions options = options_of(request);
     if (!setup_ || !(*setup_ == request.setup)) make_solver(request.setup, options);
-    if (solver_) solver_->set_options(options);
-    if (least_squares_) least_squares_->set_options(options);
+    set_options(options);
     set_matrix(request);
     load(request);
-    std::vector<SolveReport> reports = solve_all(request);
+    std::vector<SolveReport> reports = solve_all(request, options);
     for (NLuint k = 0; k < request.systems; ++k)
       if (solver_ && calls_for_another(reports[k].status))
         reports[k] = solve_otherwise(request, options, k, reports[k]);
@@ -98,8 +97,6 @@ class EngineOn final : public Engine {
     options.max_iterations = request.max_iterations;
     options.allow_nonsymmetric = true;
     options.record_history = false;
-    options.callback = request.callback;
-    options.callback_interval = request.callback_interval;
     return options;
   }
 
@@ -205,10 +202,57 @@ class EngineOn final : public Engine {
     return wrap<Space>(all.data() + k * all.stride(1), static_cast<index_t>(all.extent(0)));
   }
 
-  std::vector<SolveReport> solve_all(const Request& request) {
-    if (least_squares_) return least_squares_->solve(b_, x_);
-    if (request.systems > 1) return solver_->solve(b_, x_);
-    return {solver_->solve(column(b_, 0), column(x_, 0))};
+  void set_options(const SolveOptions& options) {
+    if (solver_) solver_->set_options(options);
+    if (least_squares_) least_squares_->set_options(options);
+  }
+
+  /// Side by side, where nothing is to be told of iterations; what meets the limit is then solved again for itself.
+  std::vector<SolveReport> solve_all(const Request& request, const SolveOptions& options) {
+    std::vector<SolveReport> reports;
+    if (request.systems == 1 || request.callback) {
+      for (NLuint k = 0; k < request.systems; ++k)
+        reports.push_back(solve_to_limit(request, options, k));
+      return reports;
+    }
+    start_.assign(request.x, request.x + x_.extent(0) * x_.extent(1));
+    reports = solver_ ? solver_->solve(b_, x_) : least_squares_->solve(b_, x_);
+    for (NLuint k = 0; k < request.systems; ++k) {
+      if (reports[k].status != SolveStatus::max_iterations) continue;
+      const auto start = wrap<>(start_.data() + k * x_.extent(0), column(x_, k).extent(0));
+      Kokkos::deep_copy(column(x_, k), start);
+      reports[k] = solve_to_limit(request, options, k);
+    }
+    return reports;
+  }
+
+  /// x at the limit of iterations is that of the last one, not that with the least residual.
+  SolveReport solve_to_limit(const Request& request, SolveOptions options, NLuint k) {
+    options.callback = [&request](const Progress& progress) -> CallbackAction {
+      if (request.callback) request.callback(progress);
+      return progress.iteration < request.max_iterations ? CallbackAction::proceed
+                                                         : CallbackAction::accept;
+    };
+    options.callback_interval = request.callback_interval;
+    set_options(options);
+    SolveReport report = solve_one(k);
+    if (!(report.true_residual <= report.tolerance) && report.converged())
+      report.status = SolveStatus::max_iterations;
+    options.callback = {};
+    set_options(options);
+    return report;
+  }
+
+  SolveReport solve_one(NLuint k) {
+    if (solver_) return solver_->solve(column(b_, k), column(x_, k));
+    return least_squares_->solve(only(b_, k), only(x_, k)).front();
+  }
+  /// A column as a view of one.
+  template <class T>
+  static MultiVector<T, Space> only(const MultiVector<T, Space>& all, NLuint k) {
+    return MultiVector<T, Space>(
+        all.data() + k * all.stride(1),
+        Kokkos::LayoutStride(all.extent(0), all.stride(0), 1, all.stride(1)));
   }
 
   /// A method that was named cannot go on: one for any matrix takes over from the best x reached.
@@ -241,6 +285,7 @@ class EngineOn final : public Engine {
   MultiVector<const double, Space> b_;
   MultiVector<double, Space> x_;
   Columns b_copy_, x_copy_;  ///< on a device
+  std::vector<double> start_;
 };
 
 }  // namespace

@@ -41,8 +41,8 @@ struct Request {
   double* x = nullptr;  ///< [systems][unknowns]
   double threshold = 0;
   index_t max_iterations = 0;
-  std::function<CallbackAction(const Progress&)> callback = {};
-  index_t callback_interval = 0;
+  std::function<void(const Progress&)> callback = {};
+  index_t callback_interval = 0;  ///< of iterations; 0: whenever the solver looks
 };
 
 /// How it ended, of all systems together.

@@ -76,20 +76,19 @@ void choose_preconditioner(const Parameters& p, Setup& setup) {
 }
 
 /// Calls the progress function, and says where it is from time to time.
-CallbackAction tell(const Parameters& p, const Progress& progress) {
+void tell(const Parameters& p, const Progress& progress) {
   const double reference =
       progress.relative_residual > 0 ? progress.residual / progress.relative_residual : 0;
   const double error = progress.residual * progress.residual;
   const double wanted = p.threshold * p.threshold * reference * reference;
   if (p.progress != nullptr)
     p.progress(static_cast<NLuint>(progress.iteration), p.max_iterations, error, wanted);
-  if (p.verbose && progress.iteration % 100 == 0) {
+  if (p.verbose && (p.progress == nullptr || progress.iteration % 100 == 0)) {
     std::array<char, 96> line{};
     std::snprintf(line.data(), line.size(), "nl: iteration %d: ||b - Ax||^2 %.6e of %.6e",
                   progress.iteration, error, wanted);
     print_line(stdout, line.data());
   }
-  return true;
 }
 
 Request request_of(Context& c) {
@@ -121,8 +120,8 @@ Request request_of(Context& c) {
   request.pattern_version = c.stiffness.pattern_version();
   request.value_version = c.stiffness.value_version();
   if (p.progress != nullptr || p.verbose) {
-    request.callback = [&p](const Progress& progress) { return tell(p, progress); };
-    request.callback_interval = p.progress != nullptr ? 1 : 100;
+    request.callback = [&p](const Progress& progress) { tell(p, progress); };
+    request.callback_interval = p.progress != nullptr ? 1 : 0;
   }
   return request;
 }

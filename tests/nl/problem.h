@@ -88,36 +88,43 @@ static inline double factor_of(const struct Problem* p, int row) {
   return p->scale[row] / (p->is_normalized ? sqrt(sum) : 1.0);
 }
 
-/* All variables of system s. */
-static inline void dense_answer(const struct Problem* p, int s, double* x) {
-  static double A[max_rows * max_variables], N[max_variables * max_variables];
-  double b[max_rows], c[max_variables];
-  int unknown[max_variables], n = 0, row = 0, i, j, k;
+/* The matrix of the free variables, [n][n], and the right-hand side of system s. Returns n. */
+static inline int dense_system(const struct Problem* p, int s, double* N, double* c) {
+  static double A[max_rows * max_variables];
+  double b[max_rows];
+  int unknown[max_variables], n = 0, i, j, k;
   for (i = 0; i < p->variables; ++i) unknown[i] = p->is_locked[i] ? -1 : n++;
   for (i = 0; i < p->rows; ++i) {
     const double factor = factor_of(p, i);
-    for (j = 0; j < n; ++j) A[row * n + j] = 0;
-    b[row] = factor * p->b[i][s];
+    for (j = 0; j < n; ++j) A[i * n + j] = 0;
+    b[i] = factor * p->b[i][s];
     for (k = 0; k < row_length; ++k) {
       const int variable = p->index[i][k];
       if (unknown[variable] >= 0)
-        A[row * n + unknown[variable]] += factor * p->value[i][k];
+        A[i * n + unknown[variable]] += factor * p->value[i][k];
       else
-        b[row] -= factor * p->value[i][k] * p->start[variable][s];
+        b[i] -= factor * p->value[i][k] * p->start[variable][s];
     }
-    ++row;
   }
   for (i = 0; i < n; ++i) {
-    c[i] = 0;
+    c[i] = p->is_least_squares ? 0 : b[i];
     for (j = 0; j < n; ++j) N[i * n + j] = p->is_least_squares ? 0 : A[i * n + j];
-    if (!p->is_least_squares) c[i] = b[i];
-    for (k = 0; k < row && p->is_least_squares; ++k) {
+    for (k = 0; k < p->rows && p->is_least_squares; ++k) {
       for (j = 0; j < n; ++j) N[i * n + j] += A[k * n + i] * A[k * n + j];
       c[i] += A[k * n + i] * b[k];
     }
   }
+  return n;
+}
+
+/* All variables of system s. */
+static inline void dense_answer(const struct Problem* p, int s, double* x) {
+  static double N[max_variables * max_variables];
+  double c[max_variables];
+  const int n = dense_system(p, s, N, c);
+  int i, k = 0;
   dense_solve(n, N, c);
-  for (i = 0; i < p->variables; ++i) x[i] = unknown[i] >= 0 ? c[unknown[i]] : p->start[i][s];
+  for (i = 0; i < p->variables; ++i) x[i] = p->is_locked[i] ? p->start[i][s] : c[k++];
 }
 
 /* A context with the parameters of the problem, solved far enough to compare with a dense solve. */
