@@ -36,11 +36,14 @@ install(FILES
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
-if(TARGET cnc_cli)
-  install(TARGETS cnc_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-endif()
-if(TARGET cnc_cli AND BUILD_SHARED_LIBS)
-  # The command line finds its library wherever the tree is moved.
-  file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
-  set_target_properties(cnc_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
-endif()
+foreach(program cnc_cli cnc_parameterize cnc_smooth)
+  if(NOT TARGET ${program})
+    continue()
+  endif()
+  install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  if(BUILD_SHARED_LIBS)
+    # Programs find their library wherever the tree is moved.
+    file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+  endif()
+endforeach()
