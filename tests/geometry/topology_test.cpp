@@ -3,8 +3,8 @@
 #include "mesh_support.hpp"
 #include "support/catch.hpp"
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <random>
 #include <set>
 
@@ -340,11 +340,11 @@ TEST_CASE("a hub of many triangles takes no longer") {
   Mesh book = fan;
   for (Triangle& t : book.triangles) t = {0, 1, t[2]};
   book.triangles[0] = {0, 1, 2};
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of the process: other tests run beside this one
   CHECK(analyze(fan).components[0].is_disk());
   const Topology topology = analyze(book);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   CHECK(topology.nonmanifold_edges == std::vector<Edge>{{0, 1}});
   CHECK(topology.components.size() == 1);
-  CHECK(taken.count() < 30);
+  CHECK(seconds < 15);
 }
