@@ -3,7 +3,11 @@ include(CMakePackageConfigHelpers)
 
 set(CNC_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/cnc")
 
-install(TARGETS cnc EXPORT cncTargets
+set(CNC_LIBRARIES cnc)
+if(TARGET cnc_nl)
+  list(APPEND CNC_LIBRARIES cnc_nl)
+endif()
+install(TARGETS ${CNC_LIBRARIES} EXPORT cncTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
@@ -36,6 +40,9 @@ install(FILES
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
+if(TARGET cnc_nl AND BUILD_SHARED_LIBS)
+  set_target_properties(cnc_nl PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
 foreach(program cnc_cli cnc_parameterize cnc_smooth)
   if(NOT TARGET ${program})
     continue()

@@ -161,6 +161,14 @@ bool is_automatic(const Backend& backend) {
   return &backend == &find_backend("auto", backend.memory);
 }
 
+bool takes(const Backend& backend, const FormatSpec& format) {
+  const std::string name = backend.name;
+  if (name == "cusparse-sell") return format.name == "bsell-unsorted";
+  if (format.name == "bsell-unsorted") return false;
+  if (name == "cusparse-bsr") return format.name == "bcsr" && format.block_size > 1;
+  return !backend.baseline || format.name == "csr";
+}
+
 double bandwidth_at(double bytes, const BenchOptions& options, MemorySpace memory) {
   const auto size = static_cast<std::size_t>(std::max(bytes, 1e4));
   double rate = 0;

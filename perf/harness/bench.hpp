@@ -52,6 +52,9 @@ std::vector<std::unique_ptr<Context<>>> contexts_to_time(const BenchOptions& opt
 /// Whether `auto` means this backend.
 bool is_automatic(const Backend& backend);
 
+/// Whether a backend is to be timed in a format: libraries of others take the one that is theirs.
+bool takes(const Backend& backend, const FormatSpec& format);
+
 /// Read bandwidth of a working set of that many bytes, by the automatic backend of that memory.
 double bandwidth_at(double bytes, const BenchOptions& options,
                     MemorySpace memory = MemorySpace::host);

@@ -43,13 +43,4 @@ Matrix<M, DeviceSpace> device_layout(const CsrMatrix<M, DeviceSpace>& A, const F
   return build_format(A, format);
 }
 
-/// Whether a backend is to be timed in a format: libraries of others take the one that is theirs.
-inline bool takes(const Backend& backend, const FormatSpec& format) {
-  const std::string name = backend.name;
-  if (name == "cusparse-sell") return format.name == "bsell-unsorted";
-  if (format.name == "bsell-unsorted") return false;
-  if (name == "cusparse-bsr") return format.name == "bcsr" && format.block_size > 1;
-  return !backend.baseline || format.name == "csr";
-}
-
 }  // namespace cnc::perf

@@ -97,6 +97,21 @@ VectorPeer<V> vectors() {
   return peer;
 }
 
+template <class V>
+GemmPeer<V> gemm(int threads) {
+  using Dense = Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic>;
+  return {"Eigen", false, [threads](int n) -> std::function<V()> {
+            Eigen::setNbThreads(threads);
+            const auto a = std::make_shared<Dense>(Dense::Ones(n, n));
+            const auto b = std::make_shared<Dense>(Dense::Ones(n, n));
+            const auto c = std::make_shared<Dense>(n, n);
+            return [=] {
+              c->noalias() = *a * *b;
+              return (*c)(0, 0);
+            };
+          }};
+}
+
 std::string version() {
   return "Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." +
          std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION) + " (" +
@@ -109,5 +124,7 @@ template SolverPeer<float> solver(const CsrArrays<float>&, Krylov, int);
 template SolverPeer<double> solver(const CsrArrays<double>&, Krylov, int);
 template VectorPeer<float> vectors();
 template VectorPeer<double> vectors();
+template GemmPeer<float> gemm(int);
+template GemmPeer<double> gemm(int);
 
 }  // namespace cnc::perf::eigen

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "peers/gemm.hpp"
 #include "peers/peers.hpp"
 
 namespace cnc::perf::eigen {
@@ -10,6 +11,8 @@ template <class V>
 SolverPeer<V> solver(const CsrArrays<V>& A, Krylov method, int threads);
 template <class V>
 VectorPeer<V> vectors();
+template <class V>
+GemmPeer<V> gemm(int threads);
 std::string version();
 
 }  // namespace cnc::perf::eigen

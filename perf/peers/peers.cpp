@@ -1,5 +1,7 @@
 #include "peers/peers.hpp"
 
+#include "peers/gemm.hpp"
+
 #ifdef CNC_PERF_AMGCL
 #include "peers/amgcl.hpp"
 #endif
@@ -70,6 +72,21 @@ std::vector<VectorPeer<V>> vector_peers([[maybe_unused]] int threads) {
   return peers;
 }
 
+template <class V>
+std::vector<GemmPeer<V>> gemm_peers([[maybe_unused]] int threads) {
+  std::vector<GemmPeer<V>> peers;
+#ifdef CNC_PERF_EIGEN
+  peers.push_back(eigen::gemm<V>(threads));
+#endif
+#ifdef CNC_PERF_CBLAS
+  peers.push_back(cblas_gemm<V>());
+#endif
+#ifdef CNC_PERF_CUSPARSE
+  peers.push_back(cublas_gemm<V>());
+#endif
+  return peers;
+}
+
 std::vector<std::string> peer_versions() {
   std::vector<std::string> versions;
 #ifdef CNC_PERF_EIGEN
@@ -89,5 +106,7 @@ template std::vector<SolverPeer<float>> solver_peers(const CsrArrays<float>&, Kr
 template std::vector<SolverPeer<double>> solver_peers(const CsrArrays<double>&, Krylov, int, int);
 template std::vector<VectorPeer<float>> vector_peers(int);
 template std::vector<VectorPeer<double>> vector_peers(int);
+template std::vector<GemmPeer<float>> gemm_peers(int);
+template std::vector<GemmPeer<double>> gemm_peers(int);
 
 }  // namespace cnc::perf

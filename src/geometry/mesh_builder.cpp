@@ -50,7 +50,8 @@ double MeshBuilder::read_coordinate(Words& words, int axis, std::size_t line) co
 double MeshBuilder::check_coordinate(double value, int axis) const {
   if (!(std::abs(value) <= largest_coordinate)) {
     char digits[32];
-    const std::string text(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+    const char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    const std::string text = "'" + std::string(static_cast<const char*>(digits), end) + "'";
     fail(0, describe_coordinate(axis, text) + (std::isfinite(value) ? too_large : not_finite));
   }
   return value;

@@ -99,9 +99,13 @@ class HeaderParser {
     for (const PlyElement& earlier : header_.elements) {
       if (earlier.name == element.name) fail("a second element " + detail::in_quotes(element.name));
     }
-    if (!words.take_integer(element.count) || element.count < 0) {
+    if (!words.take_integer(element.count)) {
       fail("expected the number of elements " + detail::in_quotes(element.name) + ", found " +
            words.quoted());
+    }
+    if (element.count < 0) {
+      fail("the number of elements " + detail::in_quotes(element.name) + " is " +
+           std::to_string(element.count));
     }
     header_.elements.push_back(std::move(element));
   }

@@ -17,10 +17,11 @@ class ObjReader {
     while (text_.next_line(line)) {
       first_line_ = text_.line();
       const char* const p = detail::skip_blanks(line.data());
-      if ((*p == 'v' || *p == 'f') && detail::is_blank(p[1])) {
+      const char keyword = *p;
+      if ((keyword == 'v' || keyword == 'f') && detail::is_blank(p[1])) {
         Words words(whole_statement(line), '#');
         words.take();
-        *p == 'v' ? read_vertex(words) : read_face(words);
+        keyword == 'v' ? read_vertex(words) : read_face(words);
       }
     }
     check_later_vertices();

@@ -45,8 +45,10 @@ class OffReader {
 
   Words next_words(const char* what, offset_t number, offset_t all) {
     if (!next_line()) {
-      fail("the file ends at " + (what + (" " + std::to_string(number)) + " of ") +
-           std::to_string(all));
+      // Appended: g++ 12 takes a text put in front of a new string for an overlapping copy.
+      std::string reason = std::string("the file ends at ") + what;
+      reason.append(" ").append(std::to_string(number));
+      fail(reason.append(" of ").append(std::to_string(all)));
     }
     return {line_, comment};
   }

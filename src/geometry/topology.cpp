@@ -116,6 +116,7 @@ void find_vertex_faults(const EdgeTable& table, Topology& topology) {
 /// The component of each triangle, numbered by their least triangles; -1 for one that is left out.
 std::vector<index_t> label_components(const EdgeTable& table, index_t& components) {
   std::vector<index_t> label(table.mesh.triangles.size(), -1);
+  std::vector<bool> spread(table.edges.size());  // all triangles at the edge have their label
   std::vector<index_t> queue;
   components = 0;
   for (index_t t = 0; t < table.mesh.faces(); ++t) {
@@ -126,7 +127,8 @@ std::vector<index_t> label_components(const EdgeTable& table, index_t& component
       const index_t here = queue.back();
       queue.pop_back();
       for (index_t half = 3 * here; half < 3 * here + 3; ++half) {
-        // A hub of many triangles is looked at once: all of them get their label then.
+        if (spread[at(table.edge(half))]) continue;
+        spread[at(table.edge(half))] = true;
         for (const index_t other : table.uses(table.edge(half))) {
           if (label[at(other / 3)] >= 0) continue;
           label[at(other / 3)] = components;

@@ -1,0 +1,2 @@
+/* Where programs for OpenNL look for it. */
+#include <cnc/nl.h>
