@@ -90,9 +90,10 @@ std::vector<unsigned char> pixels_of(const SpyRaster& raster, int zoom) {
       // The first entry already shows clearly; the rest of the scale is density.
       const double ink =
           0.35 + 0.65 * std::sqrt(std::min(1.0, static_cast<double>(count) / raster.capacity));
-      unsigned char* pixel = &pixels[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                                 static_cast<std::size_t>(x)) *
-                                3];
+      unsigned char* pixel =
+          &pixels[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                   static_cast<std::size_t>(x)) *
+                  3];
       pixel[0] = static_cast<unsigned char>(255 - ink * 247);
       pixel[1] = static_cast<unsigned char>(255 - ink * 207);
       pixel[2] = static_cast<unsigned char>(255 - ink * 148);
