@@ -26,6 +26,27 @@ struct SystemOptions {
   bool normalize_rows = false;
 };
 
+namespace detail {
+/// Where the next entry of a chunk goes, and at which place it was in the last assembly.
+template <class T>
+struct EntryCursor {
+  index_t* rows = nullptr;
+  index_t* columns = nullptr;
+  T* values = nullptr;
+  offset_t at = 0;
+  offset_t add_end = 0;  ///< where places to compare entries with end; 0 inside of a row
+  offset_t row_end = 0;  ///< the same for coefficients; 0 outside of a row
+  index_t row = 0;       ///< that has begun
+
+  /// Takes the value of an entry that comes at the same place as last time.
+  bool repeats(offset_t end, index_t at_row, index_t at_column, T value) {
+    if (at >= end || rows[at] != at_row || columns[at] != at_column) return false;
+    values[at++] = value;
+    return true;
+  }
+};
+}  // namespace detail
+
 /// Where one thread leaves its part of a system. Entries of a chunk come in the order of its calls, chunks in the order of their
 /// numbers. Entries at the same place are summed in this order, and appended rows numbered in it, so that the system has the
 /// same bits whichever thread fills which chunk.
@@ -37,7 +58,11 @@ template <class T>
 class SystemChunk {
  public:
   /// a(row, column) += value. A locked column goes to the right-hand sides.
-  void add(index_t row, index_t column, T value);
+  void add(index_t row, index_t column, T value) {
+    // Numbers below zero are in use for rows and columns of other kinds.
+    if ((row | column) < 0 || !cursor_->repeats(cursor_->add_end, row, column, value))
+      add_other(row, column, value);
+  }
   /// Adds a dense block, row by row, whose first entry is at (block_row, block_column) times block_size.
   ///
   /// Shapes   values: [block_size * block_size]
@@ -50,7 +75,10 @@ class SystemChunk {
   /// Without a number the row is appended after all others (RowKind::equations only); with one it is added to that row.
   void begin_row();
   void begin_row(index_t row);
-  void coefficient(index_t variable, T value);     ///< several of one variable are summed
+  void coefficient(index_t variable, T value) {    ///< several of one variable are summed
+    if (variable < 0 || !cursor_->repeats(cursor_->row_end, cursor_->row, variable, value))
+      coefficient_other(variable, value);
+  }
   void right_hand_side(T value, int k = 0);        ///< the last value given counts; 0 where none is
   void scale(T factor);                            ///< the last one given counts; 1 where none is
   void end_row();
@@ -64,7 +92,10 @@ class SystemChunk {
   friend class SystemBuilder;
   struct State;
   explicit SystemChunk(std::unique_ptr<State> state);
+  void add_other(index_t row, index_t column, T value);
+  void coefficient_other(index_t variable, T value);
   std::unique_ptr<State> state_;
+  detail::EntryCursor<T>* cursor_;  ///< in the state
 };
 
 /// Assembles A x = b, or the rows of a least-squares problem, from entries, blocks and rows, and again and again with

@@ -1,6 +1,6 @@
 #include <assemble/entry_map.hpp>
 #include <assemble/share_out.hpp>
-#include <assemble/sort_row.hpp>
+#include <assemble/sort_bucket.hpp>
 
 #include <limits>
 
@@ -8,24 +8,10 @@ namespace cnc::detail {
 namespace {
 
 /// Entries that a bucket has on the average: their sort fits into a cache of the second level.
-constexpr offset_t bucket_entries = offset_t(1) << 14;
+constexpr offset_t bucket_entries = offset_t(1) << 13;
+constexpr std::uint32_t no_column = 0xffffffff;  ///< no index is as great
 /// Buckets at most: as many places are written to side by side.
 constexpr offset_t most_buckets = offset_t(1) << 12;
-
-/// An entry on its way to its row.
-template <class Position>
-struct Item {
-  std::uint32_t row;
-  std::uint32_t column;
-  Position position;
-};
-
-template <class Position>
-struct BucketScratch {
-  std::vector<std::size_t> starts;
-  std::vector<Placed<Position>> entries;
-  RowSort<Position> sort_row;
-};
 
 /// Sorts in two steps, both of which keep the order of calls: into buckets of neighbouring rows, whose entries are then
 /// sorted where they fit a cache. Entries of right-hand sides have buckets of their own, after those of the matrix.
@@ -51,28 +37,18 @@ class EntrySort {
                        double(placement_.rows) * 2 * sizeof(index_t),
                    MemorySpace::host);
     distribute();
-    map_.sources = uninitialized<Position>("cnc::sources", static_cast<std::size_t>(kept_));
+    map_.sources = bare_array<Position>(static_cast<std::size_t>(kept_));
     lengths_ =
         uninitialized<index_t>("cnc::row_offsets", static_cast<std::size_t>(placement_.rows) + 1);
     rhs_lengths_ =
         uninitialized<index_t>("cnc::rhs_lengths", static_cast<std::size_t>(placement_.rows));
     found_.assign(static_cast<std::size_t>(2 * buckets_), 0);
-    share_out<BucketScratch<Position>>(2 * buckets_, threads_,
-                                       [&](int b, auto& scratch) { sort_bucket(b, scratch); });
+    share_out<BucketSort<Position>>(2 * buckets_, threads_,
+                                    [&](int b, auto& sort) { sort_bucket(b, sort); });
     return collect();
   }
 
  private:
-  index_t row_of(const EntrySpan& span, offset_t i) const {
-    const index_t row = span.rows[i];
-    if (row < 0) return span.appended + (-1 - row);
-    return placement_.rows_are_variables && placement_.unknown != nullptr ? placement_.unknown[row]
-                                                                          : row;
-  }
-  index_t column_of(const EntrySpan& span, offset_t i) const {
-    const index_t column = span.columns[i];
-    return column >= 0 && placement_.unknown != nullptr ? placement_.unknown[column] : column;
-  }
   int bucket_of(index_t row, index_t column) const {
     return (row >> shift_) + (column < 0 ? buckets_ : 0);
   }
@@ -94,11 +70,19 @@ class EntrySort {
   /// visit(row, column, position) for the entries of a part that stay.
   template <class Visit>
   void for_each_entry(int part, const Visit& visit) const {
+    const index_t* const unknown = placement_.unknown;
     for (std::size_t s = span_begin(part); s < span_begin(part + 1); ++s) {
-      const EntrySpan& span = spans_[s];
+      const EntrySpan span = spans_[s];
+      const auto row_of = [&](index_t row) { return row < 0 ? span.appended + (-1 - row) : row; };
+      if (unknown == nullptr) {
+        for (offset_t i = 0; i < span.count; ++i)
+          visit(row_of(span.rows[i]), span.columns[i], span.position + i);
+        continue;
+      }
       for (offset_t i = 0; i < span.count; ++i) {
-        const index_t row = row_of(span, i);
-        if (row >= 0) visit(row, column_of(span, i), span.position + i);
+        const index_t given = span.rows[i], column = span.columns[i];
+        const index_t row = placement_.rows_are_variables ? unknown[given] : row_of(given);
+        if (row >= 0) visit(row, column < 0 ? column : unknown[column], span.position + i);
       }
     }
   }
@@ -128,7 +112,7 @@ class EntrySort {
   }
 
   void distribute() {
-    items_ = bare_items(static_cast<std::size_t>(kept_));
+    items_ = bare_array<Item<Position>>(static_cast<std::size_t>(kept_));
     share_out<NoScratch>(parts_, threads_, [&](int part, NoScratch&) {
       offset_t* const places = places_of(part);
       for_each_entry(part, [&](index_t row, index_t column, offset_t position) {
@@ -138,43 +122,33 @@ class EntrySort {
       });
     });
   }
-  static std::unique_ptr<Item<Position>[]> bare_items(std::size_t n) {
-    std::unique_ptr<Item<Position>[]> items(new (std::nothrow) Item<Position>[n]);
-    if (!items)
-      throw_out_of_memory("SystemBuilder: finish", double(n) * sizeof(Item<Position>),
-                          free_bytes(MemorySpace::host));
-    return items;
-  }
-
   /// Leaves sources in their places, lengths of rows, and columns in the items that are done with.
-  void sort_bucket(int bucket, BucketScratch<Position>& scratch) {
+  void sort_bucket(int bucket, BucketSort<Position>& sort) {
     const auto b = static_cast<std::size_t>(bucket);
     Item<Position>* const items = items_.get() + starts_[b];
-    const auto n = static_cast<std::size_t>(starts_[b + 1] - starts_[b]);
-    const auto first = static_cast<std::uint32_t>(first_row(bucket));
-    const auto rows = static_cast<std::size_t>(last_row(bucket)) - first;
+    const index_t first = first_row(bucket);
+    const auto rows = static_cast<std::size_t>(last_row(bucket) - first);
+    sort(items, static_cast<std::size_t>(starts_[b + 1] - starts_[b]),
+         static_cast<std::uint32_t>(first), rows);
 
-    std::vector<std::size_t>& starts = scratch.starts;
-    starts.assign(rows + 2, 0);
-    for (std::size_t i = 0; i < n; ++i) ++starts[items[i].row - first + 2];
-    for (std::size_t r = 2; r < rows + 2; ++r) starts[r] += starts[r - 1];
-    if (scratch.entries.size() < n) scratch.entries.resize(n);
-    Placed<Position>* const entries = scratch.entries.data();
-    for (std::size_t i = 0; i < n; ++i)
-      entries[starts[items[i].row - first + 1]++] = {items[i].column, items[i].position};
-
-    Position* source = map_.sources.data() + starts_[b];
-    Item<Position>* column = items;
+    Position* const sources = map_.sources.get() + starts_[b];
     index_t* const lengths =
         (bucket < buckets_ ? lengths_.data() + 1 : rhs_lengths_.data()) + first;
-    const auto to_source = [&](Position position, bool begins) {
-      *source++ = position | (begins ? SumMap<Position>::first : Position(0));
-    };
-    const auto to_column = [&](std::uint32_t found) { (column++)->column = found; };
-    for (std::size_t r = 0; r < rows; ++r)
-      lengths[r] =
-          scratch.sort_row(entries + starts[r], starts[r + 1] - starts[r], to_source, to_column);
-    found_[b] = column - items;
+    const Item<Position>* const sorted = sort.sorted();
+    std::size_t found = 0;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const std::size_t found_before = found;
+      std::uint32_t last = no_column;
+      for (std::size_t k = sort.starts()[r]; k < sort.starts()[r + 1]; ++k) {
+        const bool begins = sorted[k].column != last;
+        last = sorted[k].column;
+        sources[k] = sorted[k].position | (begins ? SumMap<Position>::first : Position(0));
+        found += begins;
+        items[found - 1].column = last;
+      }
+      lengths[r] = static_cast<index_t>(found - found_before);
+    }
+    found_[b] = static_cast<offset_t>(found);
   }
 
   using Bucket = typename SumMap<Position>::Bucket;
@@ -194,12 +168,13 @@ class EntrySort {
   SortedEntries collect() {
     map_.matrix.buckets = value_starts(0, buckets_);
     map_.right_hand_side.buckets = value_starts(buckets_, 2 * buckets_);
-    map_.matrix.sources = map_.right_hand_side.sources = map_.sources.data();
+    map_.matrix.sources = map_.right_hand_side.sources = map_.sources.get();
     const offset_t entries = map_.matrix.buckets.back().value;
     require(entries <= std::numeric_limits<index_t>::max(),
             "SystemBuilder: finish: more than 2^31 - 1 entries");
     SortedEntries result;
     result.columns = uninitialized<index_t>("cnc::columns", static_cast<std::size_t>(entries));
+    use_huge_pages(result.columns.data(), result.columns.extent(0) * sizeof(index_t));
     result.rhs_rows = uninitialized<index_t>(
         "cnc::rhs_rows", static_cast<std::size_t>(map_.right_hand_side.buckets.back().value));
     lengths_(0) = 0;
@@ -233,7 +208,7 @@ class EntrySort {
   std::vector<offset_t> starts_;  ///< [2 buckets + 1]: of items
   std::vector<offset_t> found_;   ///< [2 buckets]: columns
   offset_t kept_ = 0;             ///< entries that are not in rows of locked variables
-  std::unique_ptr<Item<Position>[]> items_;
+  BareArray<Item<Position>> items_;
   Vector<index_t> lengths_;      ///< length of row i at i + 1, then row offsets
   Vector<index_t> rhs_lengths_;  ///< 1 where a row has entries of right-hand sides
   EntryMap<Position> map_;

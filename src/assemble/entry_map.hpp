@@ -1,5 +1,6 @@
 #pragma once
 
+#include <assemble/stream_memory.hpp>
 #include <cnc/bcsr_matrix.hpp>
 
 #include <cstdint>
@@ -46,7 +47,7 @@ struct SumMap {
 
 template <class Position>
 struct EntryMap {
-  Vector<Position>
+  BareArray<Position>
       sources;  ///< positions of entries: those of the matrix, then those of right-hand sides
   SumMap<Position> matrix;
   SumMap<Position> right_hand_side;  ///< one value per row of rhs_rows

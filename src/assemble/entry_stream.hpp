@@ -1,135 +1,151 @@
 #pragma once
 
-#include <cnc/vector.hpp>
+#include <cnc/system_builder.hpp>
 
-#include <atomic>
-#include <memory>
-#include <new>
+#include <assemble/stream_memory.hpp>
+
 #include <vector>
 
 namespace cnc::detail {
 
 /// Entries of a segment: streams grow by segments, and what is in one stays where it is.
-inline constexpr int segment_bits = 16;
+inline constexpr int segment_bits = 13;
 inline constexpr offset_t segment_size = offset_t(1) << segment_bits;
-
-/// The memory that all streams of a builder take, asked for in strides: a question costs microseconds.
-class StreamMemory {
- public:
-  void take(std::size_t bytes) {
-    const std::size_t before = taken_.fetch_add(bytes, std::memory_order_relaxed);
-    if (before / stride == (before + bytes) / stride) return;
-    try {
-      require_memory("SystemBuilder", static_cast<double>(stride), MemorySpace::host);
-    } catch (...) {
-      taken_.fetch_sub(bytes, std::memory_order_relaxed);
-      throw;
-    }
-  }
-
- private:
-  static constexpr std::size_t stride = std::size_t(1) << 26;
-  std::atomic<std::size_t> taken_{0};
-};
-
-/// An array that nobody has written to. Unlike a view it may be allocated by several threads at a time.
-template <class X>
-std::unique_ptr<X[]> bare_array(std::size_t n) {
-  std::unique_ptr<X[]> array(new (std::nothrow) X[n]);
-  if (!array)
-    throw_out_of_memory("SystemBuilder", static_cast<double>(n * sizeof(X)),
-                        free_bytes(MemorySpace::host));
-  return array;
-}
-
 template <class T>
-struct StreamSegment {
-  std::unique_ptr<index_t[]> rows = bare_array<index_t>(segment_size);
-  std::unique_ptr<index_t[]> columns = bare_array<index_t>(segment_size);
-  std::unique_ptr<T[]> values = bare_array<T>(segment_size);
-};
+inline constexpr std::size_t segment_bytes = static_cast<std::size_t>(segment_size) *
+                                             (sizeof(T) + 2 * sizeof(index_t));
+
+/// Which calls a chunk takes at present.
+enum class Takes { nothing, entries, coefficients };
 
 /// The entries of one chunk in the order of its calls. While they come at the places of the last assembly, only
 /// their values are written; from the first that does not on, their places are too.
 template <class T>
 class EntryStream {
  public:
+  explicit EntryStream(StreamMemory& memory) : memory_(memory) {}
+  EntryStream(const EntryStream&) = delete;
+  EntryStream& operator=(const EntryStream&) = delete;
+  ~EntryStream() {
+    try {
+      for (const Segment& segment : segments_) memory_.give_back(segment.values);
+    } catch (const std::bad_alloc&) {  // the memory keeps it, for nobody
+    }
+  }
+
+  EntryCursor<T> cursor;  ///< for calls that repeat those of the last assembly
+
   /// Begins again. `again`: the places in the stream are those of an assembly that may be repeated.
   void begin(bool again) {
     recorded_ = again ? size_ : 0;
     matches_ = again;
     enter(0);
+    take(Takes::entries);
   }
   /// The assembly is there: what is in the stream is what may be repeated.
   void end() { size_ = position(); }
 
-  offset_t position() const { return (static_cast<offset_t>(current_) << segment_bits) + at_; }
+  void take(Takes what) {
+    takes_ = what;
+    cursor.add_end = what == Takes::entries ? match_end_ : 0;
+    cursor.row_end = what == Takes::coefficients ? match_end_ : 0;
+  }
+
+  offset_t position() const {
+    return (static_cast<offset_t>(current_) << segment_bits) + cursor.at;
+  }
   /// Whether all entries so far came at the places of the last assembly.
   bool matches() const { return matches_; }
   /// Whether they are all of them.
   bool repeats() const { return matches_ && position() == recorded_; }
 
   /// Makes room for n entries. Throws before anything is changed.
-  void reserve(offset_t n, StreamMemory& memory) {
-    if (n > end_ - at_) [[unlikely]]
-      reserve_segments(n, memory);
+  void reserve(offset_t n) {
+    if (n > end_ - cursor.at) [[unlikely]]
+      reserve_segments(n);
   }
   /// Room has been made.
   void push(index_t row, index_t column, T value) {
-    if (at_ == end_) [[unlikely]]
+    if (cursor.at == end_) [[unlikely]]
       enter(current_ + 1);
-    if (at_ >= match_end_ || rows_[at_] != row || columns_[at_] != column) {
-      forget_matching();
-      rows_[at_] = row;
-      columns_[at_] = column;
+    const offset_t at = cursor.at++;
+    if (at >= match_end_ || cursor.rows[at] != row || cursor.columns[at] != column) {
+      if (matches_) stop_matching();
+      cursor.rows[at] = row;
+      cursor.columns[at] = column;
     }
-    values_[at_++] = value;
+    cursor.values[at] = value;
   }
 
-  /// visit(rows, columns, values, n) for the pieces of [begin, end).
+  /// The values of a block in the place of those of the last assembly; false, with nothing done but to values that
+  /// are yet to come, where it is at another place.
+  template <int B>
+  bool repeat_block(index_t row, index_t column, const T* values) {
+    if (cursor.at + B * B > match_end_) return false;
+    const index_t* const rows = cursor.rows + cursor.at;
+    const index_t* const columns = cursor.columns + cursor.at;
+    T* const to = cursor.values + cursor.at;
+    index_t differ = 0;
+    for (index_t i = 0; i < B; ++i)
+      for (index_t j = 0; j < B; ++j) {
+        differ |= (rows[i * B + j] ^ (row + i)) | (columns[i * B + j] ^ (column + j));
+        to[i * B + j] = values[i * B + j];
+      }
+    if (differ != 0) return false;
+    cursor.at += B * B;
+    return true;
+  }
+
+  /// visit(rows, columns, values, n) for the pieces of [begin, end), which are those of segments.
   template <class Visit>
   void for_each_piece(offset_t begin, offset_t end, const Visit& visit) const {
     while (begin < end) {
-      const auto& segment = segments_[static_cast<std::size_t>(begin >> segment_bits)];
+      const Segment& segment = segments_[static_cast<std::size_t>(begin >> segment_bits)];
       const offset_t at = begin & (segment_size - 1);
       const offset_t n = std::min(segment_size - at, end - begin);
-      visit(segment.rows.get() + at, segment.columns.get() + at, segment.values.get() + at, n);
+      visit(segment.rows() + at, segment.columns() + at, segment.values + at, n);
       begin += n;
     }
   }
 
  private:
-  void forget_matching() {
+  struct Segment {
+    T* values;  ///< of a block of memory; the rows follow, then the columns
+    index_t* rows() const { return reinterpret_cast<index_t*>(values + segment_size); }
+    index_t* columns() const { return rows() + segment_size; }
+  };
+
+  void stop_matching() {
     matches_ = false;
     match_end_ = 0;
+    take(takes_);
   }
   void enter(std::size_t segment) {
     current_ = segment;
-    at_ = end_ = match_end_ = 0;
-    if (segment >= segments_.size()) return;  // an empty stream
-    end_ = segment_size;
-    rows_ = segments_[segment].rows.get();
-    columns_ = segments_[segment].columns.get();
-    values_ = segments_[segment].values.get();
-    if (matches_) match_end_ = std::clamp<offset_t>(recorded_ - position(), 0, segment_size);
-  }
-  void reserve_segments(offset_t n, StreamMemory& memory) {
-    const auto needed = static_cast<std::size_t>((position() + n - 1) >> segment_bits) + 1;
-    while (segments_.size() < needed) {
-      memory.take(segment_size * (sizeof(T) + 2 * sizeof(index_t)));
-      segments_.emplace_back();
+    cursor.at = end_ = match_end_ = 0;
+    if (segment < segments_.size()) {
+      end_ = segment_size;
+      cursor.values = segments_[segment].values;
+      cursor.rows = segments_[segment].rows();
+      cursor.columns = segments_[segment].columns();
+      if (matches_) match_end_ = std::clamp<offset_t>(recorded_ - position(), 0, segment_size);
     }
+    take(takes_);
+  }
+  void reserve_segments(offset_t n) {
+    const auto needed = static_cast<std::size_t>((position() + n - 1) >> segment_bits) + 1;
+    segments_.reserve(std::max(needed, 2 * segments_.size() * (segments_.size() < needed)));
+    while (segments_.size() < needed) segments_.push_back({static_cast<T*>(memory_.take())});
     if (end_ == 0) enter(0);
   }
 
-  std::vector<StreamSegment<T>> segments_;
-  index_t* rows_ = nullptr;  ///< of the segment that is being filled
-  index_t* columns_ = nullptr;
-  T* values_ = nullptr;
-  offset_t at_ = 0, end_ = 0;  ///< in it
-  offset_t match_end_ = 0;     ///< where places to compare with end in it
-  std::size_t current_ = 0;    ///< its number
+  StreamMemory& memory_;
+  std::vector<Segment> segments_;
+  std::size_t current_ = 0;  ///< the segment that is being filled
+  offset_t end_ = 0;         ///< of it
+  offset_t match_end_ = 0;   ///< where places to compare with end in it
   bool matches_ = false;
+  Takes takes_ = Takes::nothing;
   offset_t recorded_ = 0;  ///< entries of the assembly to compare with
   offset_t size_ = 0;      ///< of the one that ended last
 };

@@ -190,11 +190,14 @@ void SystemBuilder<T>::State::build() {
   const bool of_variables = rules.options.rows == RowKind::variables;
   const index_t rows = of_variables ? unknowns.free : all_rows;
   const index_t* const columns = unknowns.any_locked() ? unknowns.column.data() : nullptr;
-  detail::SortedEntries made = detail::sort_entries(
-      spans, {rows, unknowns.free, columns, of_variables}, segments << detail::segment_bits);
+  // With a name: nvcc does not pass the braces on.
+  const detail::Placement placement{rows, unknowns.free, columns, of_variables};
+  detail::SortedEntries made =
+      detail::sort_entries(spans, placement, segments << detail::segment_bits);
 
   CsrMatrix<T> A(rows, unknowns.free, 1, made.row_offsets, made.columns,
                  uninitialized<T>("cnc::values", made.columns.extent(0)));
+  detail::use_huge_pages(A.values.data(), A.values.extent(0) * sizeof(T));
   A.checked = Checked::ascending;
   const auto n = static_cast<std::size_t>(rows);
   const auto count = static_cast<std::size_t>(rules.options.right_hand_sides);
@@ -217,7 +220,7 @@ template <class T>
 void SystemBuilder<T>::State::sum(const detail::SortedEntries& from,
                                   const detail::Unknowns<T>& unknowns, const CsrMatrix<T>& to,
                                   const Columns& to_b) {
-  detail::EntryValues<T> entries;
+  detail::EntryPlaces<T> entries;
   for (std::size_t k = 0; k < chunks.size(); ++k) {
     const auto& stream = chunk(k).stream;
     stream.for_each_piece(0, stream.position(),

@@ -21,8 +21,8 @@ void SystemChunk<T>::State::fail(const char* call, const std::string& reason) co
   std::string text =
       std::string("SystemBuilder: ") + call + ": " + reason + " (chunk " + std::to_string(number);
   if (in_row)
-    text += row < 0 ? ", in its appended row " + std::to_string(-1 - row)
-                    : ", in row " + std::to_string(row);
+    text += row() < 0 ? ", in its appended row " + std::to_string(-1 - row())
+                      : ", in row " + std::to_string(row());
   throw InvalidArgument(text + ")");
 }
 
@@ -75,12 +75,14 @@ template <class T>
 void SystemChunk<T>::State::close() {
   open = in_row = false;
   row_limit = coefficient_limit = 0;
+  stream.take(detail::Takes::nothing);
 }
 
 template <class T>
 void SystemChunk<T>::State::enter_row(index_t encoded) {
   in_row = true;
-  row = encoded;
+  stream.cursor.row = encoded;
+  stream.take(detail::Takes::coefficients);
   row_begin = stream.position();
   row_scale = 1;
   given = 0;
@@ -90,8 +92,9 @@ void SystemChunk<T>::State::enter_row(index_t encoded) {
 
 template <class T>
 void SystemChunk<T>::State::leave_row() {
-  if (row < 0) ++appended;
+  if (row() < 0) ++appended;
   in_row = false;
+  stream.take(detail::Takes::entries);
   row_limit = static_cast<std::uint32_t>(rules.rows());
   coefficient_limit = 0;
 }
@@ -124,7 +127,7 @@ T SystemChunk<T>::State::row_factor() const {
 }
 
 template <class T>
-void SystemChunk<T>::add(index_t row, index_t column, T value) {
+void SystemChunk<T>::add_other(index_t row, index_t column, T value) {
   State& s = *state_;
   if (!is_below(row, s.row_limit) ||
       !is_below(column, static_cast<std::uint32_t>(s.rules.variables))) [[unlikely]] {
@@ -132,7 +135,7 @@ void SystemChunk<T>::add(index_t row, index_t column, T value) {
     s.require_row("add", row);
     s.require_variable("add", column);
   }
-  s.stream.reserve(1, s.rules.memory);
+  s.stream.reserve(1);
   s.stream.push(row, column, value);
 }
 
@@ -152,8 +155,14 @@ void SystemChunk<T>::add_block(index_t block_row, index_t block_column, int bloc
                             std::to_string(block_size) + " is not within " +
                             std::to_string(s.rules.rows()) + " rows and " +
                             std::to_string(s.rules.variables) + " variables");
-  s.stream.reserve(static_cast<offset_t>(block_size) * block_size, s.rules.memory);
+  s.stream.reserve(static_cast<offset_t>(block_size) * block_size);
   const index_t first_row = block_row * block_size, first_column = block_column * block_size;
+  const bool repeats =
+      block_size == 2   ? s.stream.template repeat_block<2>(first_row, first_column, values)
+      : block_size == 3 ? s.stream.template repeat_block<3>(first_row, first_column, values)
+      : block_size == 4 ? s.stream.template repeat_block<4>(first_row, first_column, values)
+                        : false;
+  if (repeats) return;
   for (index_t i = 0; i < block_size; ++i)
     for (index_t j = 0; j < block_size; ++j)
       s.stream.push(first_row + i, first_column + j, *values++);
@@ -165,7 +174,7 @@ void SystemChunk<T>::add_right_hand_side(index_t row, T value, int k) {
   s.require_outside_row("add_right_hand_side");
   s.require_row("add_right_hand_side", row);
   s.require_right_hand_side("add_right_hand_side", k);
-  s.stream.reserve(1, s.rules.memory);
+  s.stream.reserve(1);
   s.stream.push(row, -1 - k, value);
 }
 
@@ -189,14 +198,14 @@ void SystemChunk<T>::begin_row(index_t row) {
 }
 
 template <class T>
-void SystemChunk<T>::coefficient(index_t variable, T value) {
+void SystemChunk<T>::coefficient_other(index_t variable, T value) {
   State& s = *state_;
   if (!is_below(variable, s.coefficient_limit)) [[unlikely]] {
     s.require_in_row("coefficient");
     s.require_variable("coefficient", variable);
   }
-  s.stream.reserve(1, s.rules.memory);
-  s.stream.push(s.row, variable, value);
+  s.stream.reserve(1);
+  s.stream.push(s.row(), variable, value);
 }
 
 template <class T>
@@ -219,7 +228,7 @@ template <class T>
 void SystemChunk<T>::end_row() {
   State& s = *state_;
   s.require_in_row("end_row");
-  s.stream.reserve(std::popcount(s.given), s.rules.memory);
+  s.stream.reserve(std::popcount(s.given));
   const T factor = s.row_factor();
   if (factor != 1)
     s.stream.for_each_piece(s.row_begin, s.stream.position(),
@@ -228,13 +237,14 @@ void SystemChunk<T>::end_row() {
                             });
   for (std::uint64_t given = s.given; given != 0; given &= given - 1) {
     const int k = std::countr_zero(given);
-    s.stream.push(s.row, -1 - k, s.given_values[static_cast<std::size_t>(k)] * factor);
+    s.stream.push(s.row(), -1 - k, s.given_values[static_cast<std::size_t>(k)] * factor);
   }
   s.leave_row();
 }
 
 template <class T>
-SystemChunk<T>::SystemChunk(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SystemChunk<T>::SystemChunk(std::unique_ptr<State> state)
+    : state_(std::move(state)), cursor_(&state_->stream.cursor) {}
 template <class T>
 SystemChunk<T>::~SystemChunk() = default;
 template <class T>

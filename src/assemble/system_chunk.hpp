@@ -17,7 +17,7 @@ struct ChunkRules {
   index_t variables;
   SystemOptions options;
   Locks<T> locks;
-  StreamMemory memory{};
+  StreamMemory memory{segment_bytes<T>};
 
   /// Rows that have a number.
   index_t rows() const {
@@ -28,7 +28,8 @@ struct ChunkRules {
 
 template <class T>
 struct SystemChunk<T>::State {
-  State(detail::ChunkRules<T>& rules_, int number_) : rules(rules_), number(number_) {}
+  State(detail::ChunkRules<T>& rules_, int number_)
+      : rules(rules_), number(number_), stream(rules_.memory) {}
 
   detail::ChunkRules<T>& rules;
   int number;  ///< of the chunk
@@ -42,7 +43,6 @@ struct SystemChunk<T>::State {
 
   index_t appended = 0;         ///< rows in this assembly
   index_t appended_before = 0;  ///< in the one that may be repeated
-  index_t row = 0;              ///< the one that has begun, as in the stream
   offset_t row_begin = 0;       ///< its first entry
   T row_scale = 1;
   std::uint64_t given = 0;  ///< a bit per right-hand side of the row
@@ -57,6 +57,8 @@ struct SystemChunk<T>::State {
   }
   bool repeats() const { return stream.repeats() && appended == appended_before; }
 
+  /// The row that has begun: as in the stream, -1 - i for the i-th that is appended.
+  index_t row() const { return stream.cursor.row; }
   void enter_row(index_t encoded);
   void leave_row();
   T row_factor() const;

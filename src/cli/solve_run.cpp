@@ -1,8 +1,8 @@
 #include "solve_run.hpp"
 
 #include "interrupt.hpp"
+#include "iteration_progress.hpp"
 #include "output_file.hpp"
-#include "progress.hpp"
 #include "solve_repeats.hpp"
 #include "text.hpp"
 #include "timing.hpp"
@@ -89,24 +89,6 @@ double distance_from_ones(const Vector<V>& x) {
     if (!(distance <= worst)) worst = distance;  // keeps NaN
   }
   return worst;
-}
-
-/// The line that is rewritten while the iteration runs. The bar fills with the decades gained.
-std::string progress_text(const Progress& progress, double rtol) {
-  const double goal = rtol > 0 ? std::log10(rtol) : -16;
-  const double share = std::log10(std::max(progress.relative_residual, 1e-300)) / goal;
-  return print("  iteration %d  residual %.2e  %s  %s", progress.iteration,
-               progress.relative_residual, bar(share, 30).c_str(),
-               seconds_text(progress.seconds).c_str());
-}
-
-/// Often enough for Ctrl-C to act within a moment, rarely enough to cost nothing.
-template <class Exec>
-index_t callback_interval(const Context<Exec>&, offset_t nonzeros) {
-  constexpr bool on_host = std::is_same_v<typename Exec::memory_space, HostSpace>;
-  constexpr offset_t entries = on_host ? 20'000'000 : 2'000'000'000;
-  constexpr offset_t most = on_host ? 100 : 1024;
-  return static_cast<index_t>(std::clamp<offset_t>(entries / (nonzeros + 1), 1, most));
 }
 
 /// Streams over as much memory as an iteration does: cache or main memory, whichever it runs from.

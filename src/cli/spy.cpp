@@ -1,12 +1,8 @@
 #include "spy.hpp"
 
 #include "canvas.hpp"
-#include "output_file.hpp"
+#include "png_image.hpp"
 #include "terminal.hpp"
-
-#include <cnc/error.hpp>
-
-#include <png.h>
 
 #include <algorithm>
 #include <cmath>
@@ -80,9 +76,9 @@ void print_braille(std::ostream& out, const CsrMatrix<double>& A, int columns, i
   for (int line = 0; line < lines; ++line) print_line(out, canvas.line(line));
 }
 
-std::vector<png_byte> pixels_of(const SpyRaster& raster, int zoom) {
+std::vector<unsigned char> pixels_of(const SpyRaster& raster, int zoom) {
   const int width = raster.width * zoom;
-  std::vector<png_byte> pixels(
+  std::vector<unsigned char> pixels(
       static_cast<std::size_t>(width) * static_cast<std::size_t>(raster.height * zoom) * 3, 255);
   for (int y = 0; y < raster.height * zoom; ++y)
     for (int x = 0; x < width; ++x) {
@@ -94,29 +90,15 @@ std::vector<png_byte> pixels_of(const SpyRaster& raster, int zoom) {
       // The first entry already shows clearly; the rest of the scale is density.
       const double ink =
           0.35 + 0.65 * std::sqrt(std::min(1.0, static_cast<double>(count) / raster.capacity));
-      png_byte* pixel = &pixels[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                                 static_cast<std::size_t>(x)) *
-                                3];
-      pixel[0] = static_cast<png_byte>(255 - ink * 247);
-      pixel[1] = static_cast<png_byte>(255 - ink * 207);
-      pixel[2] = static_cast<png_byte>(255 - ink * 148);
+      unsigned char* pixel =
+          &pixels[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                   static_cast<std::size_t>(x)) *
+                  3];
+      pixel[0] = static_cast<unsigned char>(255 - ink * 247);
+      pixel[1] = static_cast<unsigned char>(255 - ink * 207);
+      pixel[2] = static_cast<unsigned char>(255 - ink * 148);
     }
   return pixels;
-}
-
-std::vector<char> encode_png(const std::vector<png_byte>& pixels, int width, int height,
-                             const std::string& path) {
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(width);
-  image.height = static_cast<png_uint_32>(height);
-  image.format = PNG_FORMAT_RGB;
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-  std::vector<char> file(size);
-  if (png_image_write_to_memory(&image, file.data(), &size, 0, pixels.data(), 0, nullptr) == 0)
-    throw IoError(path, 0, std::string("cannot encode the picture: ") + image.message);
-  file.resize(size);
-  return file;
 }
 
 }  // namespace
@@ -147,11 +129,7 @@ void print_spy(std::ostream& out, const CsrMatrix<double>& A) {
 void write_spy_png(const std::string& path, const CsrMatrix<double>& A) {
   const SpyRaster raster = spy_raster(A, png_side);
   const int zoom = std::max(1, png_side / 2 / std::max(raster.width, raster.height));
-  const std::vector<char> file =
-      encode_png(pixels_of(raster, zoom), raster.width * zoom, raster.height * zoom, path);
-  write_output(path, [&](std::ostream& out) {
-    out.write(file.data(), static_cast<std::streamsize>(file.size()));
-  });
+  write_png(path, pixels_of(raster, zoom), raster.width * zoom, raster.height * zoom);
 }
 
 }  // namespace cnc::cli

@@ -151,6 +151,9 @@ class PartMap {
     chart_.report = solver.solve(Vector<const double>(builder.right_hand_side()), x);
     chart_.method = solver.method();
     lap(times.solving);
+    // Nothing that is no number reaches a file.
+    for (std::size_t i = 0; i < x.extent(0); ++i)
+      if (!std::isfinite(x(i))) return;
     builder.scatter({x.data(), x.extent(0)}, all());
     store();
   }

@@ -82,7 +82,7 @@ class PlyText {
 
   detail::TextReader text_;
   const MeshBuilder& mesh_;
-  Words words_{std::string_view("\n", 0), Words::no_comment};
+  Words words_;
   PlyPlace place_;
 };
 

@@ -114,7 +114,7 @@ class AsciiStlReader {
 
   detail::TextReader text_;
   MeshBuilder mesh_;
-  Words words_{std::string_view("\n", 0), Words::no_comment};
+  Words words_;
   std::string_view keyword_;
 };
 

@@ -142,6 +142,10 @@ class Smoothing {
   bool symmetric_;
 };
 
+bool is_finite(const Vector<double>& x) {
+  return std::all_of(x.data(), x.data() + x.extent(0), [](double v) { return std::isfinite(v); });
+}
+
 void solve_axes(const SystemBuilder<double>& builder, const SmoothingOptions& options,
                 SystemSolver& solver, SmoothedSurface& result) {
   std::vector<double> all(result.points.size());
@@ -153,6 +157,7 @@ void solve_axes(const SystemBuilder<double>& builder, const SmoothingOptions& op
     builder.gather(all, {x.data(), x.extent(0)});
     result.reports[k] = solver.solve(Vector<const double>(builder.right_hand_side(axis)), x);
     result.solved[k] = true;
+    if (!is_finite(x)) continue;  // nothing that is no number reaches a file
     builder.scatter({x.data(), x.extent(0)}, all, axis);
     for (std::size_t v = 0; v < all.size(); ++v) result.points[v][k] = all[v];
   }

@@ -16,6 +16,9 @@ class Words {
  public:
   static constexpr char no_comment = '\n';
 
+  /// Of an empty line.
+  Words() : Words(std::string_view("\n").substr(0, 0), no_comment) {}
+
   /// A word that begins with `comment` ends the line.
   Words(std::string_view line, char comment)
       : p_(detail::skip_blanks(line.data())), end_(line.data() + line.size()), comment_(comment) {}

@@ -42,9 +42,9 @@ std::vector<std::string> Workplace::names() const {
   return found;
 }
 
-int start_cnc(const std::vector<std::string>& arguments, const std::string& out,
-              const std::string& err) {
-  std::vector<std::string> words{CNC_CLI_PATH};
+int start_program(const std::string& program, const std::vector<std::string>& arguments,
+                  const std::string& out, const std::string& err) {
+  std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -62,19 +62,28 @@ int start_cnc(const std::vector<std::string>& arguments, const std::string& out,
   return process;
 }
 
+int start_cnc(const std::vector<std::string>& arguments, const std::string& out,
+              const std::string& err) {
+  return start_program(CNC_CLI_PATH, arguments, out, err);
+}
+
 int wait_for(int process) {
   int status = 0;
   if (waitpid(process, &status, 0) != process) throw std::runtime_error("waitpid failed");
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-Run run_cnc(const std::vector<std::string>& arguments) {
+Run run_program(const std::string& program, const std::vector<std::string>& arguments) {
   const Workplace streams;
   Run run;
-  run.code = wait_for(start_cnc(arguments, streams.path("out"), streams.path("err")));
+  run.code = wait_for(start_program(program, arguments, streams.path("out"), streams.path("err")));
   run.out = streams.read("out");
   run.err = streams.read("err");
   return run;
+}
+
+Run run_cnc(const std::vector<std::string>& arguments) {
+  return run_program(CNC_CLI_PATH, arguments);
 }
 
 bool contains(const std::string& text, const std::string& part) {

@@ -35,10 +35,14 @@ class Workplace {
 
 /// Runs the program to its end, in the C locale, without a terminal.
 Run run_cnc(const std::vector<std::string>& arguments);
+/// The same for the program at this path.
+Run run_program(const std::string& program, const std::vector<std::string>& arguments);
 
 /// Starts the program with standard output going to `out`; gives its process id.
 int start_cnc(const std::vector<std::string>& arguments, const std::string& out,
               const std::string& err);
+int start_program(const std::string& program, const std::vector<std::string>& arguments,
+                  const std::string& out, const std::string& err);
 /// Waits for its end; the exit code, or 128 + signal.
 int wait_for(int process);
 

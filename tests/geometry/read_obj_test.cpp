@@ -57,6 +57,11 @@ TEST_CASE(
   CHECK(mesh.triangles == std::vector<Triangle>{{0, 1, 2}, {1, 2, 3}});
 }
 
+TEST_CASE("OBJ: a statement keeps its kind when its next line is loaded") {
+  const std::string text = "v 0 0 \\\nf\nv 1 0 0\n";
+  CHECK(mesh_message("test.obj", text) == "test.obj:1: vertex 1: expected z, a number, found 'f'");
+}
+
 TEST_CASE("OBJ: numbers keep every bit") {
   const Mesh mesh = obj(
       "v 0.1 1e-320 -0\nv 1.7976931348623157e30 .5 5.\nv 123456789.123456789 1E5 +2\nf 1 2 3\n");

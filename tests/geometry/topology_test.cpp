@@ -3,8 +3,8 @@
 #include "mesh_support.hpp"
 #include "support/catch.hpp"
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <random>
 #include <set>
 
@@ -332,19 +332,19 @@ TEST_CASE("the numbers of vertices and triangles change nothing") {
 }
 
 TEST_CASE("a hub of many triangles takes no longer") {
-  // A fan of 200000 triangles, and as many at one edge: squares of that would take minutes.
-  const index_t n = 200000;
+  // A fan of 150000 triangles, and as many at one edge: squares of that would take minutes.
+  const index_t n = 150000;
   Mesh fan = surface(3, {});
   fan.points.resize(n + 2, {1, 0, 0});
   for (index_t k = 1; k <= n; ++k) fan.triangles.push_back({0, k, k + 1});
   Mesh book = fan;
   for (Triangle& t : book.triangles) t = {0, 1, t[2]};
   book.triangles[0] = {0, 1, 2};
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of the process: other tests run beside this one
   CHECK(analyze(fan).components[0].is_disk());
   const Topology topology = analyze(book);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   CHECK(topology.nonmanifold_edges == std::vector<Edge>{{0, 1}});
   CHECK(topology.components.size() == 1);
-  CHECK(taken.count() < 30);
+  CHECK(seconds < 15);
 }

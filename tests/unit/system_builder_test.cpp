@@ -1,12 +1,18 @@
 #include "support/catch.hpp"
+#include "support/sanitized.hpp"
 #include "system_calls.hpp"
 
+#include <assemble/entry_map.hpp>
 #include <cnc/system_builder.hpp>
 #include <cnc/triplets.hpp>
 #include <parallel.hpp>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <stdexcept>
 
@@ -203,7 +209,7 @@ TEMPLATE_TEST_CASE("the number of threads changes no bit", "", float, double) {
   SystemOptions options = of_equations(n, 2);
   options.normalize_rows = true;
   const auto fill = [&](double turn) {
-    return [turn, n](SystemChunk<T>& chunk, offset_t e) {
+    return [turn](SystemChunk<T>& chunk, offset_t e) {
       Random random(static_cast<std::uint64_t>(e));
       const index_t first = random.below(n), second = random.below(n);
       const auto value = [&] { return static_cast<T>(random.value() * turn / 3); };
@@ -311,18 +317,18 @@ TEST_CASE("other calls are another pattern, wherever they begin to differ") {
 
 TEST_CASE("other numbers of chunks and of appended rows are another pattern") {
   SystemBuilder<double> builder(2, of_equations());
-  const auto assembled_rows = [&](int chunks, int empty_rows) {
+  const auto assembled_rows = [&](int chunks, int without_entries) {
     builder.begin(chunks);
     builder.chunk(chunks - 1).begin_row();
     builder.chunk(chunks - 1).coefficient(1, 2);
     builder.chunk(chunks - 1).end_row();
-    for (int k = 0; k < empty_rows; ++k) {
+    for (int k = 0; k < without_entries; ++k) {
       builder.chunk().begin_row();
       builder.chunk().end_row();
     }
     builder.finish();
-    CHECK(builder.matrix().rows == 1 + empty_rows);
-    CHECK(builder.right_hand_side().extent(0) == static_cast<std::size_t>(1 + empty_rows));
+    CHECK(builder.matrix().rows == 1 + without_entries);
+    CHECK(builder.right_hand_side().extent(0) == static_cast<std::size_t>(1 + without_entries));
     return builder.was_refreshed();
   };
   CHECK_FALSE(assembled_rows(1, 0));
@@ -637,4 +643,74 @@ TEST_CASE("a builder that is moved takes its assembly along") {
   CHECK(first.variables() == 2);
   CHECK(first.options().rows == RowKind::variables);
   CHECK(first.matrix().nonzeros == 2);
+}
+
+TEMPLATE_TEST_CASE("positions of 64 bits make the same map", "", std::uint32_t, std::uint64_t) {
+  // Bigger positions than 32 bits hold are too many for a test: the bound that asks for them is given instead.
+  const bool wide = std::is_same_v<TestType, std::uint64_t>;
+  const std::vector<index_t> rows = {1, 0, 1, -1, 1}, columns = {2, 0, 0, 1, 2};
+  const detail::SortedEntries sorted =
+      detail::sort_entries({{rows.data(), columns.data(), 5, 10, 2}}, {3, 3, nullptr, false},
+                           wide ? offset_t(1) << 40 : 15);
+  const auto& map = std::get<detail::EntryMap<TestType>>(sorted.map);
+  const TestType first = detail::SumMap<TestType>::first;
+  CHECK(std::vector<TestType>(map.sources.get(), map.sources.get() + 5) ==
+        std::vector<TestType>{11 | first, 12 | first, 10 | first, 14, 13 | first});
+  CHECK(entries(sorted.row_offsets) == std::vector<index_t>{0, 1, 3, 4});
+  CHECK(entries(sorted.columns) == std::vector<index_t>{0, 0, 2, 1});
+}
+
+TEST_CASE("fewer chunks leave their memory to the others") {
+  SystemBuilder<double> builder(10);
+  for (const int chunks : {9, 2, 9, 1}) {
+    builder.begin(chunks);
+    for (int k = 0; k < chunks; ++k)
+      for (int i = 0; i < 30000; ++i) builder.chunk(k).add(i % 10, k, 1);
+    builder.finish();
+    REQUIRE(builder.matrix().nonzeros == 10 * chunks);
+    for (const double value : entries(builder.matrix().values)) REQUIRE(value == 3000);
+  }
+}
+
+TEST_CASE("what does not fit into memory is refused, and nothing is lost") {
+  // The address space of this process stands for the memory of a small machine.
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  if (before.rlim_cur != RLIM_INFINITY || is_sanitized)
+    CNC_SKIP("the address space is limited already, or a sanitizer has taken most of it");
+  const auto leave = [&](std::size_t megabytes) {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const rlimit small{used + (megabytes << 20), before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_AS, &small) == 0);
+  };
+  const auto caught = [&](const auto& call) {
+    std::string text = "granted";
+    try {
+      call();
+    } catch (const OutOfMemory& error) {
+      text = error.what();
+    }
+    setrlimit(RLIMIT_AS, &before);
+    return text;
+  };
+  SystemBuilder<double> builder(1000);
+  builder.begin();
+  offset_t added = 0;
+  leave(30);
+  CHECK_THAT(caught([&] {
+               for (; added < 50000000; ++added)
+                 builder.chunk().add(static_cast<index_t>(added % 1000), 5, 1);
+             }),
+             ContainsSubstring("SystemBuilder"));
+  CHECK(added > 100000);
+  for (; added < 2000000 || added % 1000 != 0; ++added)
+    builder.chunk().add(static_cast<index_t>(added % 1000), 5, 1);
+  leave(10);
+  CHECK_THAT(caught([&] { builder.finish(); }), ContainsSubstring("SystemBuilder: finish"));
+  CHECK_THROWS_AS(builder.matrix(), InvalidArgument);
+  builder.finish();
+  CHECK(entries(builder.matrix().values) ==
+        std::vector<double>(1000, static_cast<double>(added / 1000)));
 }
