@@ -53,7 +53,7 @@ typedef int NLsizei;
 typedef float NLfloat;
 typedef double NLdouble;
 typedef void (*NLfunc)(void); /* cast to what nlSetFunction says */
-typedef void *NLContext;      /* a number that names a context; never dereferenced */
+typedef void* NLContext;      /* a number that names a context; never dereferenced */
 
 #define NL_FALSE 0x0
 #define NL_TRUE 0x1
@@ -68,10 +68,10 @@ NLAPI NLContext NLAPIENTRY nlGetCurrent(void);
 
 /* "CUDA" and "HIP": NL_TRUE where this build has the backend and the machine the device; solves then run there, but for
  * those with functions of the caller's. "CNC": NL_TRUE. All others ("SUPERLU", "CHOLMOD", "ARPACK", ...): NL_FALSE. */
-NLAPI NLboolean NLAPIENTRY nlInitExtension(const char *extension);
-NLAPI NLboolean NLAPIENTRY nlExtensionIsInitialized(const char *extension);
+NLAPI NLboolean NLAPIENTRY nlInitExtension(const char* extension);
+NLAPI NLboolean NLAPIENTRY nlExtensionIsInitialized(const char* extension);
 /* Reads arguments nl:EXTENSION=true and nl:CUDA:matrix_format=fp64|fp32|fp32_precond; may be left out. */
-NLAPI void NLAPIENTRY nlInitialize(int argc, char **argv);
+NLAPI void NLAPIENTRY nlInitialize(int argc, char** argv);
 
 /* --- Parameters: set before nlBegin(NL_SYSTEM). */
 #define NL_SOLVER 0x100
@@ -131,12 +131,13 @@ NLAPI void NLAPIENTRY nlInitialize(int argc, char **argv);
 
 NLAPI void NLAPIENTRY nlSolverParameterd(NLenum pname, NLdouble param);
 NLAPI void NLAPIENTRY nlSolverParameteri(NLenum pname, NLint param);
-NLAPI void NLAPIENTRY nlGetBooleanv(NLenum pname, NLboolean *params);
-NLAPI void NLAPIENTRY nlGetDoublev(NLenum pname, NLdouble *params);
-NLAPI void NLAPIENTRY nlGetIntegerv(NLenum pname, NLint *params);
-NLAPI void NLAPIENTRY nlGetIntegervL(NLenum pname, NLlong *params);
+NLAPI void NLAPIENTRY nlGetBooleanv(NLenum pname, NLboolean* params);
+NLAPI void NLAPIENTRY nlGetDoublev(NLenum pname, NLdouble* params);
+NLAPI void NLAPIENTRY nlGetIntegerv(NLenum pname, NLint* params);
+NLAPI void NLAPIENTRY nlGetIntegervL(NLenum pname, NLlong* params);
 
-#define NL_NORMALIZE_ROWS 0x400 /* each row is divided by the norm of its coefficients, locked ones too */
+#define NL_NORMALIZE_ROWS \
+  0x400 /* each row is divided by the norm of its coefficients, locked ones too */
 #define NL_VERBOSE 0x401
 #define NL_NO_VARIABLES_INDIRECTION 0x402 /* no variable will be locked */
 #define NL_VARIABLES_BUFFER 0x1000        /* variables are the caller's: nlBindBuffer */
@@ -151,7 +152,7 @@ NLAPI NLboolean NLAPIENTRY nlIsEnabled(NLenum pname);
 /* void f(NLuint iteration, NLuint max_iterations, double error, double max_error), both ||b - A x||^2 */
 #define NL_FUNC_PROGRESS 0x603
 NLAPI void NLAPIENTRY nlSetFunction(NLenum pname, NLfunc param);
-NLAPI void NLAPIENTRY nlGetFunction(NLenum pname, NLfunc *param);
+NLAPI void NLAPIENTRY nlGetFunction(NLenum pname, NLfunc* param);
 
 /* --- Variables, 0 to NL_NB_VARIABLES - 1: set and lock between nlBegin(NL_SYSTEM) and the matrix. Values of free ones are
  * where the solve starts; locked ones are no unknowns, they go to the right-hand side. */
@@ -163,7 +164,7 @@ NLAPI void NLAPIENTRY nlLockVariable(NLuint index);
 NLAPI void NLAPIENTRY nlUnlockVariable(NLuint index);
 NLAPI NLboolean NLAPIENTRY nlVariableIsLocked(NLuint index);
 /* Variables of system k are doubles at addr, stride bytes apart (0: sizeof(double)). */
-NLAPI void NLAPIENTRY nlBindBuffer(NLenum buffer, NLuint k, void *addr, NLuint stride);
+NLAPI void NLAPIENTRY nlBindBuffer(NLenum buffer, NLuint k, void* addr, NLuint stride);
 
 /* --- The system: NL_SYSTEM holds an optional NL_MATRIX_PATTERN, then NL_MATRIX, which holds rows, or entries. A second
  * NL_SYSTEM in a context keeps variables and locks; with the same calls it refreshes values alone. */
@@ -201,7 +202,7 @@ NLAPI void NLAPIENTRY nlSetRowLength(NLuint i, NLuint n);
  * tells); NL_FALSE: no answer, see nlGetErrorCNC. */
 NLAPI NLboolean NLAPIENTRY nlSolve(void);
 /* The right-hand side of another solve: a value for each row, least squares: A^T b. */
-NLAPI void NLAPIENTRY nlUpdateRightHandSide(NLdouble *values);
+NLAPI void NLAPIENTRY nlUpdateRightHandSide(NLdouble* values);
 
 /* --- Eigenvalues: the names are there; nlEigenSolve leaves NL_UNSUPPORTED_CNC, nlGetEigenValue answers NaN. */
 #define NL_STIFFNESS_MATRIX 0x3001
@@ -219,21 +220,21 @@ NLAPI void NLAPIENTRY nlEigenSolve(void);
 NLAPI double NLAPIENTRY nlGetEigenValue(NLuint i);
 
 /* --- Messages go through these functions, of the whole process; NULL: printf, fprintf. */
-typedef int (*NLprintfFunc)(const char *format, ...);
-typedef int (*NLfprintfFunc)(FILE *out, const char *format, ...);
+typedef int (*NLprintfFunc)(const char* format, ...);
+typedef int (*NLfprintfFunc)(FILE* out, const char* format, ...);
 NLAPI void NLAPIENTRY nlPrintfFuncs(NLprintfFunc f1, NLfprintfFunc f2);
 
 /* --- The matrix of the system once it is constructed: of free variables, least squares: A^T A. */
 struct NLMatrixStruct;
-typedef struct NLMatrixStruct *NLMatrix;
+typedef struct NLMatrixStruct* NLMatrix;
 NLAPI NLMatrix NLAPIENTRY nlGetCurrentMatrix(void);
-NLAPI void NLAPIENTRY nlMultMatrixVector(NLMatrix M, const double *x, double *y); /* y := M x */
+NLAPI void NLAPIENTRY nlMultMatrixVector(NLMatrix M, const double* x, double* y); /* y := M x */
 /* With A = L + D + U, for preconditioners of the caller's: x := D x / omega, x := omega D^-1 x, y := (D / omega + L)^-1 x,
  * y := (D / omega + U)^-1 x. A zero on the diagonal counts as one. */
-NLAPI void NLAPIENTRY nlMultDiagonal(NLdouble *x, NLdouble omega);
-NLAPI void NLAPIENTRY nlMultDiagonalInverse(NLdouble *x, NLdouble omega);
-NLAPI void NLAPIENTRY nlMultLowerInverse(const NLdouble *x, NLdouble *y, NLdouble omega);
-NLAPI void NLAPIENTRY nlMultUpperInverse(const NLdouble *x, NLdouble *y, NLdouble omega);
+NLAPI void NLAPIENTRY nlMultDiagonal(NLdouble* x, NLdouble omega);
+NLAPI void NLAPIENTRY nlMultDiagonalInverse(NLdouble* x, NLdouble omega);
+NLAPI void NLAPIENTRY nlMultLowerInverse(const NLdouble* x, NLdouble* y, NLdouble omega);
+NLAPI void NLAPIENTRY nlMultUpperInverse(const NLdouble* x, NLdouble* y, NLdouble omega);
 
 /* --- What OpenNL does not have. */
 /* The first error of the calling thread since it was asked last. */
@@ -245,15 +246,18 @@ NLAPI void NLAPIENTRY nlMultUpperInverse(const NLdouble *x, NLdouble *y, NLdoubl
 #define NL_OUT_OF_MEMORY_CNC 0x7005
 #define NL_SOLVE_FAILED_CNC 0x7006 /* no method gave an answer */
 NLAPI NLenum NLAPIENTRY nlGetErrorCNC(void);
-NLAPI const char *NLAPIENTRY nlGetMessageCNC(void); /* the last one, "" without; until the next error */
+NLAPI const char* NLAPIENTRY
+nlGetMessageCNC(void); /* the last one, "" without; until the next error */
 
-#define NL_CONVERGED_CNC 0x7101         /* read, nlGetBooleanv: the last solve met the threshold */
-#define NL_NB_FREE_VARIABLES_CNC 0x7102 /* read: unknowns of the system, once the matrix has begun */
-#define NL_VALUES_REFRESHED_CNC 0x7103  /* read, nlGetBooleanv: the last matrix had the pattern of the one before */
+#define NL_CONVERGED_CNC 0x7101 /* read, nlGetBooleanv: the last solve met the threshold */
+#define NL_NB_FREE_VARIABLES_CNC \
+  0x7102 /* read: unknowns of the system, once the matrix has begun */
+#define NL_VALUES_REFRESHED_CNC \
+  0x7103 /* read, nlGetBooleanv: the last matrix had the pattern of the one before */
 /* In a NL_FUNC_SOLVER: the right-hand side (least squares: A^T b) and the unknowns of system k, which hold where to start and
  * take the answer. [NL_NB_FREE_VARIABLES_CNC] */
-NLAPI const double *NLAPIENTRY nlGetRightHandSideCNC(NLuint k);
-NLAPI double *NLAPIENTRY nlGetSolutionCNC(NLuint k);
+NLAPI const double* NLAPIENTRY nlGetRightHandSideCNC(NLuint k);
+NLAPI double* NLAPIENTRY nlGetSolutionCNC(NLuint k);
 
 #ifdef __cplusplus
 }
