@@ -136,8 +136,7 @@ NLAPI void NLAPIENTRY nlGetDoublev(NLenum pname, NLdouble* params);
 NLAPI void NLAPIENTRY nlGetIntegerv(NLenum pname, NLint* params);
 NLAPI void NLAPIENTRY nlGetIntegervL(NLenum pname, NLlong* params);
 
-#define NL_NORMALIZE_ROWS \
-  0x400 /* each row is divided by the norm of its coefficients, locked ones too */
+#define NL_NORMALIZE_ROWS 0x400 /* rows are divided by the norm of all their coefficients */
 #define NL_VERBOSE 0x401
 #define NL_NO_VARIABLES_INDIRECTION 0x402 /* no variable will be locked */
 #define NL_VARIABLES_BUFFER 0x1000        /* variables are the caller's: nlBindBuffer */
@@ -246,14 +245,14 @@ NLAPI void NLAPIENTRY nlMultUpperInverse(const NLdouble* x, NLdouble* y, NLdoubl
 #define NL_OUT_OF_MEMORY_CNC 0x7005
 #define NL_SOLVE_FAILED_CNC 0x7006 /* no method gave an answer */
 NLAPI NLenum NLAPIENTRY nlGetErrorCNC(void);
-NLAPI const char* NLAPIENTRY
-nlGetMessageCNC(void); /* the last one, "" without; until the next error */
+/* The last message, "" without; valid until the next error. */
+NLAPI const char* NLAPIENTRY nlGetMessageCNC(void);
 
-#define NL_CONVERGED_CNC 0x7101 /* read, nlGetBooleanv: the last solve met the threshold */
-#define NL_NB_FREE_VARIABLES_CNC \
-  0x7102 /* read: unknowns of the system, once the matrix has begun */
-#define NL_VALUES_REFRESHED_CNC \
-  0x7103 /* read, nlGetBooleanv: the last matrix had the pattern of the one before */
+/* To read: whether the last solve met the threshold; the unknowns of the system, once its matrix has begun; whether the
+ * last matrix had the pattern of the one before. */
+#define NL_CONVERGED_CNC 0x7101
+#define NL_NB_FREE_VARIABLES_CNC 0x7102
+#define NL_VALUES_REFRESHED_CNC 0x7103
 /* In a NL_FUNC_SOLVER: the right-hand side (least squares: A^T b) and the unknowns of system k, which hold where to start and
  * take the answer. [NL_NB_FREE_VARIABLES_CNC] */
 NLAPI const double* NLAPIENTRY nlGetRightHandSideCNC(NLuint k);
