@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -28,6 +29,7 @@ struct Options {
   int threads = 0;
   MeasureOptions measure{5, 0};
   bool ours_only = false;
+  bool processor_time = false;
   std::string csv;
   std::string commit;
 };
@@ -36,6 +38,7 @@ struct Options {
 struct Ours {
   const Pieces& pieces;
   int threads;
+  bool whole = false;         ///< pieces are added by one call each, where there is one
   std::string layout_name{};  ///< empty for none
   std::optional<SystemBuilder<double>> builder{};
   std::optional<Matrix<double>> layout{};
@@ -45,6 +48,8 @@ struct Ours {
     auto& assembly = const_cast<SystemBuilder<double>&>(*builder);
     if (pieces.equations)
       assembly.assemble(pieces.count(), [this](auto& chunk, offset_t p) { add_rows(chunk, p); });
+    else if (whole)
+      assembly.assemble(pieces.count(), [this](auto& chunk, offset_t p) { add_whole(chunk, p); });
     else if (pieces.block_size > 1)
       assembly.assemble(pieces.count(), [this](auto& chunk, offset_t p) { add_blocks(chunk, p); });
     else
@@ -73,6 +78,23 @@ struct Ours {
               P.common[static_cast<std::size_t>((i * b + k / b) * width + j * b + k % b)] * weight;
         chunk.add_block(row[i], col[j], b, block);
       }
+  }
+  void add_whole(SystemChunk<double>& chunk, offset_t piece) const {
+    constexpr std::size_t most = 32;
+    const Pieces& P = pieces;
+    const int b = P.block_size;
+    index_t rows[most], cols[most];
+    const auto expand = [&](const int* blocks, int count, index_t* to) {
+      for (int i = 0; i < count; ++i)
+        for (int k = 0; k < b; ++k) *to++ = blocks[i] * b + k;
+    };
+    expand(P.row.data() + piece * P.rows, P.rows, rows);
+    expand(P.col.data() + piece * P.cols, P.cols, cols);
+    double values[most * most];
+    const double weight = P.weight[static_cast<std::size_t>(piece)];
+    for (std::size_t k = 0; k < P.common.size(); ++k) values[k] = P.common[k] * weight;
+    chunk.add_block(std::span<const index_t>(rows, static_cast<std::size_t>(P.rows * b)),
+                    std::span<const index_t>(cols, static_cast<std::size_t>(P.cols * b)), values);
   }
   void add_rows(SystemChunk<double>& chunk, offset_t piece) const {
     const Pieces& P = pieces;
@@ -108,10 +130,11 @@ struct Ours {
   }
 };
 
-AssemblyPeer contestant(const Pieces& pieces, int threads, const std::string& layout) {
-  const auto ours = std::make_shared<Ours>(Ours{pieces, threads, layout});
+AssemblyPeer contestant(const Pieces& pieces, int threads, bool whole, const std::string& layout) {
+  const auto ours = std::make_shared<Ours>(Ours{pieces, threads, whole, layout});
   std::string name =
       "SystemBuilder, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  if (whole) name += ", by element";
   if (!layout.empty()) name += ", " + layout;
   return {name, [ours] { ours->first(); }, [ours] { ours->again(); },
           [ours] { return ours->result(); }};
@@ -138,31 +161,40 @@ void check(const std::vector<AssemblyPeer>& all) {
   }
 }
 
+/// Seconds that the threads of this process have had on processors, which others on the machine hardly change.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
 std::vector<Samples> timed(const std::vector<AssemblyPeer>& all,
-                           std::function<void()> AssemblyPeer::*work,
-                           const MeasureOptions& options) {
+                           std::function<void()> AssemblyPeer::*work, const Options& options) {
+  double (*const clock)() = options.processor_time ? processor_seconds : now;
   std::vector<Turn> turns;
   for (const AssemblyPeer& one : all)
-    turns.push_back([&one, work] {
-      const double start = now();
+    turns.push_back([&one, work, clock] {
+      const double start = clock();
       (one.*work)();
-      return now() - start;
+      return clock() - start;
     });
-  return measure_interleaved(turns, options);
+  return measure_interleaved(turns, options.measure);
 }
 
 void measure(const std::string& problem, const Options& options, std::vector<Result>& results) {
   std::cerr << "measuring " << problem << '\n';
   Pieces pieces = assembly_problem(problem);
-  std::vector<AssemblyPeer> all = {contestant(pieces, options.threads, "")};
-  if (options.threads > 1) all.push_back(contestant(pieces, 1, ""));
+  const bool whole = !pieces.equations;
+  std::vector<AssemblyPeer> all = {contestant(pieces, options.threads, whole, "")};
+  if (options.threads > 1) all.push_back(contestant(pieces, 1, whole, ""));
+  if (whole) all.push_back(contestant(pieces, options.threads, false, ""));
   for (const std::string& layout : options.layouts)
-    all.push_back(contestant(pieces, options.threads, layout));
+    all.push_back(contestant(pieces, options.threads, whole, layout));
   if (!options.ours_only)
     for (AssemblyPeer& peer : assembly_peers(pieces)) all.push_back(std::move(peer));
-  const auto first = timed(all, &AssemblyPeer::first, options.measure);
+  const auto first = timed(all, &AssemblyPeer::first, options);
   check(all);
-  const auto again = timed(all, &AssemblyPeer::again, options.measure);
+  const auto again = timed(all, &AssemblyPeer::again, options);
   check(all);
   change_weights(pieces);
   for (const AssemblyPeer& one : all) one.again();
@@ -176,7 +208,7 @@ std::string rate(const Result& result, double seconds) {
   return fixed(result.entries / seconds * 1e-6, 1);
 }
 
-void print(const std::vector<Result>& results) {
+void print(const std::vector<Result>& results, bool processor_time) {
   Table table({"problem", "contestant", "entries (M)", "first: M/s (fastest)", "ratio",
                "again: M/s (fastest)", "ratio"});
   for (const Result& r : results)
@@ -185,8 +217,8 @@ void print(const std::vector<Result>& results) {
                times(r.first_ratio),
                rate(r, r.again.median()) + " (" + rate(r, r.again.fastest()) + ")",
                times(r.again_ratio)});
-  std::cout << "\nEntries added per second, median of the turns; how much faster the first line of "
-               "a problem is\n\n";
+  std::cout << "\nEntries added per second" << (processor_time ? " of processor time" : "")
+            << ", median of the turns; how much faster the first line of a problem is\n\n";
   table.print(std::cout);
 }
 
@@ -215,7 +247,7 @@ void run(Options& options) {
     std::cout << "- " << peer << '\n';
   std::vector<Result> results;
   for (const std::string& problem : options.problems) measure(problem, options, results);
-  print(results);
+  print(results, options.processor_time);
   if (!options.csv.empty()) write_csv(options.csv, results);
 }
 
@@ -226,6 +258,9 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--layouts", o.layouts, "Layouts that take the values too")->delimiter(',');
   app.add_option("--threads", o.threads, "Threads (default: all)")->check(CLI::Range(1, 4096));
   app.add_option("--turns", o.measure.turns, "Turns of each contestant")->check(CLI::Range(1, 99));
+  app.add_flag("--processor-time", o.processor_time,
+               "Time on processors, of all threads together, instead of time that passes: for busy "
+               "machines, with --threads 1");
   app.add_flag("--ours-only", o.ours_only, "Without peers");
   app.add_option("--csv", o.csv, "Write every turn to this file");
   app.add_option("--commit", o.commit, "Commit to name (default: the configured one)");

@@ -3,7 +3,8 @@
 /// @mainpage
 ///
 /// cnc::Solver solves A x = b on a cnc::Context, which says where and by which backend. Matrices come from the caller's
-/// arrays (cnc::wrap_csr, cnc::wrap_bcsr), from entries in any order (cnc::csr_from_triplets), from files
+/// arrays (cnc::wrap_csr, cnc::wrap_bcsr), from entries in any order (cnc::csr_from_triplets), from elements or equations
+/// (cnc::SystemBuilder), from files
 /// (cnc::read_matrix) or from cnc::generate_problem; vectors from cnc::wrap or cnc::zeroed. cnc::ScopeGuard
 /// comes before them all. Everything that the library throws is a cnc::Error.
 ///
@@ -40,5 +41,6 @@
 #include <cnc/solver.hpp>
 #include <cnc/spmm.hpp>
 #include <cnc/spmv.hpp>
+#include <cnc/system_builder.hpp>
 #include <cnc/triplets.hpp>
 #include <cnc/vector.hpp>

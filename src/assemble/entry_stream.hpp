@@ -49,6 +49,9 @@ class EntryStream {
     takes_ = what;
     cursor.add_end = what == Takes::entries ? match_end_ : 0;
     cursor.row_end = what == Takes::coefficients ? match_end_ : 0;
+    const offset_t new_end = matches_ ? 0 : end_;
+    cursor.new_add_end = what == Takes::entries ? new_end : 0;
+    cursor.new_row_end = what == Takes::coefficients ? new_end : 0;
   }
 
   offset_t position() const {
@@ -77,22 +80,40 @@ class EntryStream {
     cursor.values[at] = value;
   }
 
-  /// The values of a block in the place of those of the last assembly; false, with nothing done but to values that
-  /// are yet to come, where it is at another place.
-  template <int B>
-  bool repeat_block(index_t row, index_t column, const T* values) {
-    if (cursor.at + B * B > match_end_) return false;
-    const index_t* const rows = cursor.rows + cursor.at;
-    const index_t* const columns = cursor.columns + cursor.at;
-    T* const to = cursor.values + cursor.at;
-    index_t differ = 0;
-    for (index_t i = 0; i < B; ++i)
-      for (index_t j = 0; j < B; ++j) {
-        differ |= (rows[i * B + j] ^ (row + i)) | (columns[i * B + j] ^ (column + j));
-        to[i * B + j] = values[i * B + j];
+  /// A dense block, row by row: entry (i, j) is in row row_of(i) and column column_of(j). False, with nothing done, where
+  /// it does not lie in one segment, or is not at the places of the last assembly. `valid`: whether its places have been
+  /// checked; they are taken unchecked where they are those of the last assembly.
+  template <class RowOf, class ColumnOf>
+  bool put_block(index_t height, index_t width, const RowOf& row_of, const ColumnOf& column_of,
+                 const T* values, bool valid) {
+    const offset_t n = static_cast<offset_t>(height) * width;
+    if (cursor.at + n > (matches_ ? match_end_ : end_)) return false;
+    index_t* rows = cursor.rows + cursor.at;
+    index_t* columns = cursor.columns + cursor.at;
+    if (matches_) {
+      // Numbers below zero are in use for rows and columns of other kinds.
+      index_t differ = 0, below_zero = 0;
+      for (index_t i = 0; i < height; ++i, rows += width, columns += width) {
+        const index_t row = row_of(i);
+        for (index_t j = 0; j < width; ++j) {
+          const index_t column = column_of(j);
+          differ |= (rows[j] ^ row) | (columns[j] ^ column);
+          below_zero |= row | column;
+        }
       }
-    if (differ != 0) return false;
-    cursor.at += B * B;
+      if (differ != 0 || below_zero < 0) return false;
+    } else {
+      if (!valid) return false;
+      for (index_t i = 0; i < height; ++i, rows += width, columns += width) {
+        const index_t row = row_of(i);
+        for (index_t j = 0; j < width; ++j) {
+          rows[j] = row;
+          columns[j] = column_of(j);
+        }
+      }
+    }
+    std::copy_n(values, n, cursor.values + cursor.at);
+    cursor.at += n;
     return true;
   }
 

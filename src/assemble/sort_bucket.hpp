@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cnc/contract/types.hpp>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,77 +8,103 @@
 
 namespace cnc::detail {
 
-/// An entry on its way to its row.
-template <class Position>
-struct Item {
-  std::uint32_t row;
-  std::uint32_t column;
-  Position position;
+/// An entry on its way to its row: a key, which is its row and column in a bucket, and its position among all entries.
+struct PackedItem {
+  std::uint64_t bits;
+
+  using Count = std::uint32_t;  ///< there are no more positions
+  static constexpr int key_bits = 32;
+  static PackedItem of(std::uint64_t key, std::uint64_t position) { return {key << 32 | position}; }
+  std::uint64_t key() const { return bits >> 32; }
+  std::uint64_t position() const { return bits & 0xffffffff; }
 };
 
-/// Sorts items by row and by column within it, those at one place in the order in which they come: counting sorts by the
-/// digits of the column, then by row, each of which keeps the order of the one before.
-template <class Position>
+/// The same for keys or positions that need more bits.
+struct WideItem {
+  std::uint64_t key_, position_;
+
+  using Count = std::uint64_t;
+  static constexpr int key_bits = 64;
+  static WideItem of(std::uint64_t key, std::uint64_t position) { return {key, position}; }
+  std::uint64_t key() const { return key_; }
+  std::uint64_t position() const { return position_; }
+};
+
+/// Sorts items by their keys, those of one key in the order in which they come: counting sorts by the digits of the key,
+/// each of which keeps the order of the one before.
+template <class Item>
 class BucketSort {
  public:
-  /// Item k of the result is sorted()[k]; row first + r has those from starts()[r] on. The rows of the items are in
-  /// [first, first + rows).
-  void operator()(const Item<Position>* items, std::size_t n, std::uint32_t first,
-                  std::size_t rows) {
+  /// Returns where the items are in their order: here, or where they were. Keys have so many bits.
+  const Item* operator()(const Item* items, std::size_t n, int bits) {
+    if (bits == 0 || n < 2) return items;
+    // Few passes, but no more values of a digit than it takes time to look at them all.
+    const int longest = std::clamp(static_cast<int>(std::bit_width(n)), 4, 12);
+    const int passes = (bits + longest - 1) / longest;
+    const int digit = (bits + passes - 1) / passes;
+    count(items, n, passes, digit);
     for (auto& half : halves_)
       if (half.size() < n) half.resize(n);
-    const Item<Position>* from = items;
-    const Digits digits = digits_of(items, n);
-    for (int pass = 0; pass < digits.count; ++pass) {
-      const int shift = pass * digits.bits;
-      const std::uint32_t mask = (std::uint32_t(1) << digits.bits) - 1;
-      from = sort_by(from, n, std::size_t(mask) + 1, [&](const Item<Position>& item) {
-        return (item.column - digits.least) >> shift & mask;
-      });
+    const Item* from = items;
+    for (int pass = 0; pass < passes; ++pass) {
+      Item* const to = halves_[static_cast<std::size_t>(pass % 2)].data();
+      place(from, n, pass * digit, counts_of(pass, digit), digit, to);
+      from = to;
     }
-    sorted_ = sort_by(from, n, rows, [&](const Item<Position>& item) { return item.row - first; });
+    return from;
   }
-  const Item<Position>* sorted() const { return sorted_; }
-  const std::uint32_t* starts() const { return starts_.data(); }
 
  private:
-  struct Digits {
-    std::uint32_t least;
-    int bits;
-    int count;
-  };
-  /// Few digits, but no more values of one than it takes time to look at all of them.
-  static Digits digits_of(const Item<Position>* items, std::size_t n) {
-    if (n == 0) return {0, 1, 0};
-    std::uint32_t least = items[0].column, greatest = least;
-    for (std::size_t i = 1; i < n; ++i) {
-      least = std::min(least, items[i].column);
-      greatest = std::max(greatest, items[i].column);
+  using Count = typename Item::Count;
+
+  Count* counts_of(int pass, int digit) {
+    return counts_.data() + (static_cast<std::size_t>(pass) << digit);
+  }
+  /// Where the items of each value of each digit begin.
+  void count(const Item* items, std::size_t n, int passes, int digit) {
+    counts_.assign(static_cast<std::size_t>(passes) << digit, 0);
+    const std::uint64_t mask = (std::uint64_t(1) << digit) - 1;
+    Count* const counts = counts_.data();
+    if (passes == 2) {
+      Count* const second = counts_of(1, digit);
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t key = items[i].key();
+        ++counts[key & mask];
+        ++second[key >> digit];
+      }
+    } else {
+      for (std::size_t i = 0; i < n; ++i)
+        for (int pass = 0; pass < passes; ++pass)
+          ++counts_of(pass, digit)[items[i].key() >> (pass * digit) & mask];
     }
-    const int bits = std::bit_width(greatest - least);
-    const int longest = std::clamp(static_cast<int>(std::bit_width(n)), 4, 13);
-    const int count = (bits + longest - 1) / longest;
-    return {least, count == 0 ? 1 : (bits + count - 1) / count, count};
+    for (int pass = 0; pass < passes; ++pass) {
+      Count sum = 0;
+      Count* const of_pass = counts_of(pass, digit);
+      for (std::size_t value = 0; value <= mask; ++value) {
+        const Count length = of_pass[value];
+        of_pass[value] = sum;
+        sum += length;
+      }
+    }
+  }
+  static void place(const Item* __restrict from, std::size_t n, int shift, Count* __restrict starts,
+                    int digit, Item* __restrict to) {
+    const std::uint64_t mask = (std::uint64_t(1) << digit) - 1;
+    const auto place_one = [&](const Item& item) {
+      to[starts[item.key() >> shift & mask]++] = item;
+    };
+    std::size_t i = 0;
+    // Four are read before the first is written: a write may be to where the next is read from, for all that the
+    // processor knows.
+    for (; i + 4 <= n; i += 4) {
+      const Item items[] = {from[i], from[i + 1], from[i + 2], from[i + 3]};
+      for (const Item& item : items) place_one(item);
+    }
+    for (; i < n; ++i) place_one(from[i]);
   }
 
-  /// One pass, from an array to a half that it is not.
-  template <class Key>
-  const Item<Position>* sort_by(const Item<Position>* from, std::size_t n, std::size_t keys,
-                                const Key& key) {
-    std::vector<Item<Position>>& half = halves_[from == halves_[0].data() ? 1 : 0];
-    Item<Position>* const to = half.data();
-    starts_.assign(keys + 2, 0);
-    // While items are placed, starts[k + 1] is where the next one of key k goes.
-    std::uint32_t* const starts = starts_.data();
-    for (std::size_t i = 0; i < n; ++i) ++starts[key(from[i]) + 2];
-    for (std::size_t k = 2; k < keys + 2; ++k) starts[k] += starts[k - 1];
-    for (std::size_t i = 0; i < n; ++i) to[starts[key(from[i]) + 1]++] = from[i];
-    return to;
-  }
-
-  std::array<std::vector<Item<Position>>, 2> halves_;
-  std::vector<std::uint32_t> starts_;
-  const Item<Position>* sorted_ = nullptr;
+  std::array<std::vector<Item>, 2> halves_;
+  std::vector<Count> counts_;  ///< [passes][values of a digit]
 };
 
 }  // namespace cnc::detail

@@ -151,7 +151,12 @@ void SystemBuilder<T>::State::finish() {
     refreshed = true;
   } else {
     repeatable = false;
-    build();
+    try {
+      build();
+    } catch (const std::bad_alloc&) {  // of something small
+      detail::throw_out_of_memory("SystemBuilder: finish", 0,
+                                  detail::free_bytes(MemorySpace::host));
+    }
     for (std::size_t k = 0; k < chunks.size(); ++k) chunk(k).keep();
     repeatable = finished = true;
     refreshed = false;

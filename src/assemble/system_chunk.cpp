@@ -7,8 +7,8 @@
 namespace cnc {
 namespace {
 
-/// Whether 0 <= i < limit.
-bool is_below(index_t i, std::uint32_t limit) { return static_cast<std::uint32_t>(i) < limit; }
+constexpr offset_t longest_side = offset_t(1)
+                                  << 15;  ///< of a block: its entries are counted in 32 bits
 
 std::string range_text(index_t limit) {
   return limit == 0 ? "there are none" : "0 to " + std::to_string(limit - 1);
@@ -66,15 +66,12 @@ void SystemChunk<T>::State::begin(bool again) {
   open = true;
   in_row = false;
   appended = 0;
-  row_limit = static_cast<std::uint32_t>(rules.rows());
-  coefficient_limit = 0;
   given_values.resize(static_cast<std::size_t>(rules.options.right_hand_sides));
 }
 
 template <class T>
 void SystemChunk<T>::State::close() {
   open = in_row = false;
-  row_limit = coefficient_limit = 0;
   stream.take(detail::Takes::nothing);
 }
 
@@ -86,8 +83,6 @@ void SystemChunk<T>::State::enter_row(index_t encoded) {
   row_begin = stream.position();
   row_scale = 1;
   given = 0;
-  row_limit = 0;
-  coefficient_limit = static_cast<std::uint32_t>(rules.variables);
 }
 
 template <class T>
@@ -95,8 +90,6 @@ void SystemChunk<T>::State::leave_row() {
   if (row() < 0) ++appended;
   in_row = false;
   stream.take(detail::Takes::entries);
-  row_limit = static_cast<std::uint32_t>(rules.rows());
-  coefficient_limit = 0;
 }
 
 /// What the row is multiplied by.
@@ -129,12 +122,9 @@ T SystemChunk<T>::State::row_factor() const {
 template <class T>
 void SystemChunk<T>::add_other(index_t row, index_t column, T value) {
   State& s = *state_;
-  if (!is_below(row, s.row_limit) ||
-      !is_below(column, static_cast<std::uint32_t>(s.rules.variables))) [[unlikely]] {
-    s.require_outside_row("add");
-    s.require_row("add", row);
-    s.require_variable("add", column);
-  }
+  s.require_outside_row("add");
+  s.require_row("add", row);
+  s.require_variable("add", column);
   s.stream.reserve(1);
   s.stream.push(row, column, value);
 }
@@ -155,17 +145,45 @@ void SystemChunk<T>::add_block(index_t block_row, index_t block_column, int bloc
                             std::to_string(block_size) + " is not within " +
                             std::to_string(s.rules.rows()) + " rows and " +
                             std::to_string(s.rules.variables) + " variables");
-  s.stream.reserve(static_cast<offset_t>(block_size) * block_size);
   const index_t first_row = block_row * block_size, first_column = block_column * block_size;
-  const bool repeats =
-      block_size == 2   ? s.stream.template repeat_block<2>(first_row, first_column, values)
-      : block_size == 3 ? s.stream.template repeat_block<3>(first_row, first_column, values)
-      : block_size == 4 ? s.stream.template repeat_block<4>(first_row, first_column, values)
-                        : false;
-  if (repeats) return;
+  const auto row_of = [=](index_t i) { return first_row + i; };
+  const auto column_of = [=](index_t j) { return first_column + j; };
+  const auto put = [&](index_t size) {
+    return s.stream.put_block(size, size, row_of, column_of, values, true);
+  };
+  // Sizes that the compiler knows are unrolled.
+  const bool is_there = block_size == 2   ? put(2)
+                        : block_size == 3 ? put(3)
+                        : block_size == 4 ? put(4)
+                                          : put(block_size);
+  if (is_there) return;
+  s.stream.reserve(static_cast<offset_t>(block_size) * block_size);
   for (index_t i = 0; i < block_size; ++i)
-    for (index_t j = 0; j < block_size; ++j)
-      s.stream.push(first_row + i, first_column + j, *values++);
+    for (index_t j = 0; j < block_size; ++j) s.stream.push(row_of(i), column_of(j), *values++);
+}
+
+template <class T>
+void SystemChunk<T>::add_block(std::span<const index_t> rows, std::span<const index_t> columns,
+                               const T* values) {
+  State& s = *state_;
+  s.require_outside_row("add_block");
+  const auto height = static_cast<offset_t>(rows.size()),
+             width = static_cast<offset_t>(columns.size());
+  require(height <= longest_side && width <= longest_side,
+          "SystemBuilder: add_block: the block has more than 32768 rows or columns");
+  const auto row_of = [rows](index_t i) { return rows[static_cast<std::size_t>(i)]; };
+  const auto column_of = [columns](index_t j) { return columns[static_cast<std::size_t>(j)]; };
+  const auto put = [&](bool valid) {
+    return s.stream.put_block(static_cast<index_t>(height), static_cast<index_t>(width), row_of,
+                              column_of, values, valid);
+  };
+  if (put(false)) return;
+  for (const index_t row : rows) s.require_row("add_block", row);
+  for (const index_t column : columns) s.require_variable("add_block", column);
+  if (put(true)) return;
+  s.stream.reserve(height * width);
+  for (const index_t row : rows)
+    for (const index_t column : columns) s.stream.push(row, column, *values++);
 }
 
 template <class T>
@@ -200,10 +218,8 @@ void SystemChunk<T>::begin_row(index_t row) {
 template <class T>
 void SystemChunk<T>::coefficient_other(index_t variable, T value) {
   State& s = *state_;
-  if (!is_below(variable, s.coefficient_limit)) [[unlikely]] {
-    s.require_in_row("coefficient");
-    s.require_variable("coefficient", variable);
-  }
+  s.require_in_row("coefficient");
+  s.require_variable("coefficient", variable);
   s.stream.reserve(1);
   s.stream.push(s.row(), variable, value);
 }
@@ -228,7 +244,7 @@ template <class T>
 void SystemChunk<T>::end_row() {
   State& s = *state_;
   s.require_in_row("end_row");
-  s.stream.reserve(std::popcount(s.given));
+  if (s.given != 0) s.stream.reserve(std::popcount(s.given));
   const T factor = s.row_factor();
   if (factor != 1)
     s.stream.for_each_piece(s.row_begin, s.stream.position(),

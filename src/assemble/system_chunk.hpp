@@ -29,16 +29,16 @@ struct ChunkRules {
 template <class T>
 struct SystemChunk<T>::State {
   State(detail::ChunkRules<T>& rules_, int number_)
-      : rules(rules_), number(number_), stream(rules_.memory) {}
+      : rules(rules_), number(number_), stream(rules_.memory) {
+    stream.cursor.rows_named = static_cast<std::uint32_t>(rules.rows());
+    stream.cursor.variables = static_cast<std::uint32_t>(rules.variables);
+  }
 
   detail::ChunkRules<T>& rules;
   int number;  ///< of the chunk
   detail::EntryStream<T> stream;
 
-  // Limits are 0 where the call does not belong, so that one comparison tells both.
-  std::uint32_t row_limit = 0;          ///< of entries that name their row
-  std::uint32_t coefficient_limit = 0;  ///< of variables in a row
-  bool open = false;                    ///< an assembly is under way
+  bool open = false;  ///< an assembly is under way
   bool in_row = false;
 
   index_t appended = 0;         ///< rows in this assembly

@@ -592,6 +592,13 @@ TEST_CASE("what does not belong is refused and named, and leaves the chunk alone
   refused([&] { chunk.add_block(-1, 1, 2, four.data()); }, "add_block: block (-1, 1)");
   refused([&] { chunk.add_block(1, 1 << 30, 4, four.data()); }, "add_block: block (1, ");
   refused([&] { chunk.add_block(0, 0, 0, four.data()); }, "add_block: the block size");
+  const std::vector<index_t> good = {0, 1}, bad = {0, 5}, missing = {0, -1};
+  refused([&] { chunk.add_block(bad, good, four.data()); }, "add_block: row 5");
+  refused([&] { chunk.add_block(missing, good, four.data()); }, "add_block: row -1");
+  refused([&] { chunk.add_block(good, bad, four.data()); }, "add_block: variable 5");
+  refused([&] { chunk.add_block(good, missing, four.data()); }, "add_block: variable -1");
+  refused([&] { chunk.add_block(std::vector<index_t>(40000, 0), good, four.data()); },
+          "add_block: the block has more than 32768");
   refused([&] { chunk.add_right_hand_side(4, 1); }, "add_right_hand_side: row 4");
   refused([&] { chunk.add_right_hand_side(0, 1, 2); }, "add_right_hand_side: right-hand side 2");
   refused([&] { chunk.add_right_hand_side(0, 1, -1); }, "add_right_hand_side: right-hand side -1");
@@ -658,6 +665,55 @@ TEMPLATE_TEST_CASE("positions of 64 bits make the same map", "", std::uint32_t, 
         std::vector<TestType>{11 | first, 12 | first, 10 | first, 14, 13 | first});
   CHECK(entries(sorted.row_offsets) == std::vector<index_t>{0, 1, 3, 4});
   CHECK(entries(sorted.columns) == std::vector<index_t>{0, 0, 2, 1});
+}
+
+TEST_CASE("what an appended row left is no place for other calls") {
+  // In the stream its entries have negative rows, and right-hand sides negative columns.
+  SystemBuilder<double> builder(3, of_equations(2));
+  const auto begin_as_before = [&] {
+    builder.begin();
+    builder.chunk().begin_row();
+    builder.chunk().coefficient(1, 2);
+    builder.chunk().end_row();
+  };
+  begin_as_before();
+  builder.chunk().begin_row();
+  builder.chunk().coefficient(1, 2);
+  builder.chunk().right_hand_side(3);
+  builder.chunk().end_row();
+  builder.chunk().add_right_hand_side(1, 7);
+  builder.finish();
+
+  begin_as_before();
+  const std::vector<index_t> row = {-2}, variable = {1}, right_hand_side = {-1};
+  const double value = 1;
+  CHECK_THROWS_AS(builder.chunk().add(-2, 1, value), InvalidArgument);
+  CHECK_THROWS_AS(builder.chunk().add_block(row, variable, &value), InvalidArgument);
+  builder.chunk().begin_row();
+  builder.chunk().coefficient(1, 5);
+  CHECK_THROWS_AS(builder.chunk().coefficient(-1, value), InvalidArgument);
+  builder.chunk().right_hand_side(3);
+  builder.chunk().end_row();
+  const std::vector<index_t> first = {1};
+  CHECK_THROWS_AS(builder.chunk().add_block(first, right_hand_side, &value), InvalidArgument);
+  builder.chunk().add_right_hand_side(1, 7);
+  builder.finish();
+  CHECK(builder.was_refreshed());
+  CHECK(entries(builder.matrix().values) == std::vector<double>{2, 5});
+}
+
+TEST_CASE("keys that need more than 32 bits make the same matrix") {
+  // Two rows of a bucket whose columns are far apart, in a matrix with many rows and few entries.
+  const index_t n = 40000000;
+  SystemBuilder<double> builder(n, of_equations(n));
+  std::vector<Triplet<double>> list;
+  Random random(9);
+  for (int k = 0; k < 3000; ++k)
+    list.push_back({random.below(n), k % 3 == 0 ? random.below(50) : random.below(n), 0.5});
+  builder.begin();
+  for (const auto& entry : list) builder.chunk().add(entry.row, entry.col, entry.value);
+  builder.finish();
+  CHECK(same_matrix(builder.matrix(), csr_from_triplets<double>(n, n, list)));
 }
 
 TEST_CASE("fewer chunks leave their memory to the others") {

@@ -23,6 +23,10 @@ struct BlockCall {
   int size;
   std::vector<double> values;
 };
+struct ElementCall {
+  std::vector<index_t> rows, columns;
+  std::vector<double> values;
+};
 struct RhsCall {
   index_t row;
   double value;
@@ -34,7 +38,7 @@ struct RowCall {
   std::vector<std::pair<int, double>> right_hand_sides = {};
   double scale = 1;
 };
-using Call = std::variant<AddCall, BlockCall, RhsCall, RowCall>;
+using Call = std::variant<AddCall, BlockCall, ElementCall, RhsCall, RowCall>;
 using Calls = std::vector<std::vector<Call>>;  ///< of each chunk
 
 template <class T>
@@ -45,6 +49,11 @@ template <class T>
 void make(const BlockCall& call, SystemChunk<T>& chunk) {
   const std::vector<T> values(call.values.begin(), call.values.end());
   chunk.add_block(call.row, call.column, call.size, values.data());
+}
+template <class T>
+void make(const ElementCall& call, SystemChunk<T>& chunk) {
+  const std::vector<T> values(call.values.begin(), call.values.end());
+  chunk.add_block(call.rows, call.columns, values.data());
 }
 template <class T>
 void make(const RhsCall& call, SystemChunk<T>& chunk) {
@@ -119,6 +128,11 @@ struct ExpectedSystem {
       for (index_t j = 0; j < call.size; ++j)
         entry(row_of(call.row * call.size + i), call.column * call.size + j, *value++);
   }
+  void sum(const ElementCall& call) {
+    auto value = call.values.begin();
+    for (const index_t row : call.rows)
+      for (const index_t variable : call.columns) entry(row_of(row), variable, *value++);
+  }
   void sum(const RhsCall& call) {
     if (row_of(call.row) < 0) return;
     b[static_cast<std::size_t>(row_of(call.row))][static_cast<std::size_t>(call.k)] += call.value;
@@ -183,7 +197,7 @@ inline Calls random_calls(index_t variables, const SystemOptions& options, int c
   const auto value = [&] { return std::round(random.value() * 16) / 16; };
   for (auto& chunk : result) {
     for (int i = 0; i < calls; ++i) {
-      const int kind = random.below(8);
+      const int kind = random.below(9);
       if (rows > 0 && kind < 3) {
         chunk.emplace_back(AddCall{random.below(rows), random.below(variables), value()});
       } else if (rows > 0 && kind == 3) {
@@ -194,6 +208,14 @@ inline Calls random_calls(index_t variables, const SystemOptions& options, int c
         BlockCall block{random.below(rows / size), random.below(variables / size), size, {}};
         for (int k = 0; k < size * size; ++k) block.values.push_back(value());
         chunk.emplace_back(std::move(block));
+      } else if (rows > 0 && kind == 8) {
+        ElementCall element;
+        for (int k = random.below(5); k > 0; --k) element.rows.push_back(random.below(rows));
+        for (int k = random.below(5); k > 0; --k)
+          element.columns.push_back(random.below(variables));
+        for (std::size_t k = element.rows.size() * element.columns.size(); k > 0; --k)
+          element.values.push_back(value());
+        chunk.emplace_back(std::move(element));
       } else if (rows > 0 || !of_variables) {
         RowCall row;
         if (of_variables || (rows > 0 && kind == 5)) row.row = random.below(rows);
@@ -216,6 +238,8 @@ inline Calls with_other_values(Calls calls) {
     for (Call& call : chunk) {
       if (auto* add = std::get_if<AddCall>(&call)) change(add->value);
       if (auto* rhs = std::get_if<RhsCall>(&call)) change(rhs->value);
+      if (auto* element = std::get_if<ElementCall>(&call))
+        for (double& value : element->values) change(value);
       if (auto* block = std::get_if<BlockCall>(&call))
         for (double& value : block->values) change(value);
       if (auto* row = std::get_if<RowCall>(&call)) {
