@@ -26,9 +26,10 @@ namespace {
 struct Options {
   OperationOptions operations;
   std::vector<std::string> sources;
-  std::vector<std::string> formats = {"csr", "bcsr:2", "bcsr:4", "bsell", "bsell:2", "dia"};
+  std::vector<std::string> formats = {"csr", "bcsr:2", "bcsr:4", "bsell", "bsell:2", "dia", "auto"};
   std::vector<std::string> memories = {"host", "device"};
   MeshOptions mesh;
+  std::vector<std::string> solve_formats = {"csr", "bcsr:2", "auto"};
   WholeSolveOptions solve;
   std::string csv, solves, residuals;
   std::string write, suffix = "mtx.gz";
@@ -37,9 +38,15 @@ struct Options {
 /// Layouts with so many times the bytes of CSR are left out: they lose everywhere.
 constexpr double most_bytes = 4;
 
-/// Formats that the matrix fits, and the one that "auto" takes.
-std::vector<FormatSpec> fitting_formats(const MeasuredSystem& system, const Options& options,
-                                        MemorySpace memory, OperationFindings& findings) {
+FormatSpec resolved(const std::string& format, const MeasuredSystem& system, MemorySpace memory) {
+  if (format == "auto") return choose_format(system.structure, sizeof(double), memory).format;
+  return parse_format(format);
+}
+
+/// Those of a list that the matrix fits, each once; notes say what is left out.
+std::vector<FormatSpec> fitting_formats(const std::vector<std::string>& list,
+                                        const MeasuredSystem& system, MemorySpace memory,
+                                        std::vector<std::string>& notes) {
   const auto bytes_of = [&](const FormatSpec& format) {
     for (const auto& info : formats<double>())
       if (info.name == format.name)
@@ -48,19 +55,16 @@ std::vector<FormatSpec> fitting_formats(const MeasuredSystem& system, const Opti
   };
   const double csr = bytes_of({"csr", 1});
   std::vector<FormatSpec> fitting;
-  for (const std::string& text : options.formats) {
-    const FormatSpec format = parse_format(text);
+  for (const std::string& text : list) {
+    const FormatSpec format = resolved(text, system, memory);
     const double bytes = bytes_of(format);
-    if (bytes >= 0 && bytes <= most_bytes * csr)
-      fitting.push_back(format);
-    else
-      findings.notes.push_back(
+    if (bytes < 0 || bytes > most_bytes * csr)
+      notes.push_back(
           system.name + ": " + text + " left out, " +
           (bytes < 0 ? "it cannot hold the matrix" : times(bytes / csr) + " the bytes of CSR"));
+    else if (std::find(fitting.begin(), fitting.end(), format) == fitting.end())
+      fitting.push_back(format);
   }
-  const FormatSpec automatic = choose_format(system.structure, sizeof(double), memory).format;
-  if (std::find(fitting.begin(), fitting.end(), automatic) == fitting.end())
-    fitting.push_back(automatic);
   return fitting;
 }
 
@@ -106,15 +110,28 @@ Peaks measure_peaks(const Options& options) {
   return peaks;
 }
 
+/// As soon as there is something: a run that is cut off keeps what it has found.
+void write_files(const Options& options, const OperationFindings& findings) {
+  if (!options.csv.empty()) write_operations_csv(options.csv, findings);
+  if (!options.solves.empty()) write_solves_csv(options.solves, findings);
+  if (!options.residuals.empty()) write_residuals_csv(options.residuals, findings);
+}
+
 template <class V, class Exec>
 void measure_in(const std::vector<std::unique_ptr<Context<Exec>>>& contexts,
                 const MeasuredSystem& system, const Options& options, OperationFindings& findings) {
   OperationOptions operations = options.operations;
-  operations.formats = fitting_formats(system, options, Context<Exec>::memory, findings);
+  constexpr MemorySpace memory = Context<Exec>::memory;
+  operations.formats = fitting_formats(options.formats, system, memory, findings.notes);
+  std::vector<std::string> said;  // the same again
+  const std::vector<FormatSpec> formats =
+      fitting_formats(options.solve_formats, system, memory, said);
   for (OperationLine& line : OperationMeasurement<V, Exec>(contexts, system, operations).measure())
     findings.operations.push_back(std::move(line));
-  for (SolveLine& line : whole_solves<V, Exec>(contexts, system, operations.formats, options.solve))
+  write_files(options, findings);
+  for (SolveLine& line : whole_solves<V, Exec>(contexts, system, formats, options.solve))
     findings.solves.push_back(std::move(line));
+  write_files(options, findings);
 }
 
 template <class Exec>
@@ -207,9 +224,6 @@ void run(Options& options) {
   tell("");
   record.print_heading(std::cout);
   print_operations(std::cout, findings, bench.all);
-  if (!options.csv.empty()) write_operations_csv(options.csv, findings);
-  if (!options.solves.empty()) write_solves_csv(options.solves, findings);
-  if (!options.residuals.empty()) write_residuals_csv(options.residuals, findings);
 }
 
 void add_options(CLI::App& app, Options& o) {
@@ -228,7 +242,9 @@ void add_options(CLI::App& app, Options& o) {
       ->check(CLI::IsMember({1, 3}));
   app.add_option("--fit", o.mesh.fit, "Weight of a vertex' place in smoothing")
       ->check(CLI::PositiveNumber);
-  list("--formats", o.formats, "Formats to time (default: csr,bcsr:2,bcsr:4,bsell,bsell:2,dia)");
+  list("--formats", o.formats,
+       "Formats to time (default: csr,bcsr:2,bcsr:4,bsell,bsell:2,dia,auto)");
+  list("--solve-formats", o.solve_formats, "Formats of whole solves (default: csr,bcsr:2,auto)");
   list("--memory", o.memories, "host, device (where there is one)")
       ->check(CLI::IsMember({"host", "device"}));
   list("--precisions", bench.precisions, "f32, f64")->check(CLI::IsMember({"f32", "f64"}));

@@ -35,6 +35,9 @@ struct OperationLine {
 
   double gflops() const { return cost.flops / samples.median() * 1e-9; }
   double gigabytes() const { return cost.bytes / samples.median() * 1e-9; }
+  /// Share of a rate that is the best of many, by the best turn.
+  double share_of_flops(double peak) const { return cost.flops / samples.fastest() / peak; }
+  double share_of_bytes(double peak) const { return cost.bytes / samples.fastest() / peak; }
 };
 
 struct OperationOptions {

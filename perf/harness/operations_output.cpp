@@ -16,7 +16,8 @@ std::string short_number(double value) {
   return text;
 }
 
-std::string share(double part, double whole) { return whole > 0 ? percent(part / whole) : "-"; }
+/// Of a peak; 0 where there is none.
+std::string share(double peak, double fraction) { return peak > 0 ? percent(fraction) : "-"; }
 
 /// "0.4 %"
 std::string small_share(double fraction) { return fixed(100 * fraction, 1) + " %"; }
@@ -60,12 +61,14 @@ void print_lines(std::ostream& out, const OperationFindings& findings, bool all)
                      "of peak flops", "of memory's speed", "of speed at this size", "fill"});
     }
     const Peaks& peaks = peaks_of(findings, line.memory);
+    const double flops = peak_flops(peaks, line.precision);
     table.add(
         {line.operation + ", " + line.backend + (line.format.empty() ? "" : ", " + line.format),
          seconds_text(line.samples.median()), percent(line.samples.spread()),
          fixed(line.gflops(), 2), fixed(line.gigabytes(), 1),
-         share(line.gflops() * 1e9, peak_flops(peaks, line.precision)),
-         share(line.gigabytes() * 1e9, peaks.read), share(line.gigabytes() * 1e9, line.bandwidth),
+         share(flops, line.share_of_flops(flops)),
+         share(peaks.read, line.share_of_bytes(peaks.read)),
+         share(line.bandwidth, line.share_of_bytes(line.bandwidth)),
          line.fill > 0 ? percent(line.fill) : "-"});
   }
   if (!table.empty()) table.print(out);
@@ -96,7 +99,7 @@ void write_operations_csv(const std::string& path, const OperationFindings& find
   write_file_atomically(path, [&](std::ostream& out) {
     out << "system,rows,nonzeros,precision,memory,operation,backend,peer,automatic,format,form,"
            "fill,"
-           "seconds,spread,flops,bytes,gflops,gigabytes_per_second,peak_gflops,peak_read,"
+           "seconds,fastest,spread,flops,bytes,gflops,gigabytes_per_second,peak_gflops,peak_read,"
            "read_at_size,error\n";
     out.precision(6);
     for (const OperationLine& line : findings.operations) {
@@ -105,10 +108,10 @@ void write_operations_csv(const std::string& path, const OperationFindings& find
           << static_cast<std::int64_t>(line.nonzeros) << ',' << line.precision << ',' << line.memory
           << ',' << line.operation << ',' << line.backend << ',' << line.peer << ','
           << line.automatic << ',' << line.format << ',' << line.form << ',' << line.fill << ','
-          << line.samples.median() << ',' << line.samples.spread() << ',' << line.cost.flops << ','
-          << line.cost.bytes << ',' << line.gflops() << ',' << line.gigabytes() << ','
-          << peak_flops(peaks, line.precision) * 1e-9 << ',' << peaks.read * 1e-9 << ','
-          << line.bandwidth * 1e-9 << ',' << line.error << '\n';
+          << line.samples.median() << ',' << line.samples.fastest() << ',' << line.samples.spread()
+          << ',' << line.cost.flops << ',' << line.cost.bytes << ',' << line.gflops() << ','
+          << line.gigabytes() << ',' << peak_flops(peaks, line.precision) * 1e-9 << ','
+          << peaks.read * 1e-9 << ',' << line.bandwidth * 1e-9 << ',' << line.error << '\n';
     }
   });
 }
