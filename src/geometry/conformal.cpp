@@ -1,10 +1,10 @@
 #include "geometry/conformal.hpp"
 
+#include "geometry/conformal_rows.hpp"
 #include "geometry/pack.hpp"
 #include "geometry/point_math.hpp"
+#include "geometry/spectral.hpp"
 #include "model/timing.hpp"
-
-#include <cnc/system_builder.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +13,6 @@ namespace cnc::geometry {
 namespace {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
-std::size_t local_of(const Component& part, index_t vertex) {
-  return static_cast<std::size_t>(
-      std::lower_bound(part.vertices.begin(), part.vertices.end(), vertex) - part.vertices.begin());
-}
 
 bool has(const std::vector<index_t>& ascending, index_t i) {
   return std::binary_search(ascending.begin(), ascending.end(), i);
@@ -45,41 +40,11 @@ std::vector<Pin> pins_of(const Mesh& mesh, const Component& part, const Conforma
   }
   const auto [a, b] = asked.empty() ? distant_boundary_vertices(mesh, part)
                                     : std::pair(asked[0].vertex, asked[1].vertex);
-  const Uv ua = start[local_of(part, a)], ub = start[local_of(part, b)];
+  const Uv ua = start[local_vertex(part, a)], ub = start[local_vertex(part, b)];
   const double apart = distance(mesh.points[at(a)], mesh.points[at(b)]);
   if (std::hypot(ub[0] - ua[0], ub[1] - ua[1]) > 0.2 * apart)
     return {{a, ua[0], ua[1]}, {b, ub[0], ub[1]}};
   return {{a, 0, 0}, {b, apart > 0 ? apart : 1, 0}};
-}
-
-/// Two equations per triangle: with z the corners in its plane and U their places, sum over corners of
-/// (z_before - z_after) U = 0, over the root of twice the area. Unknowns are u0, v0, u1, v1, ...
-void add_triangle(SystemChunk<double>& chunk, const Mesh& mesh, const Component& part, index_t t) {
-  const Triangle& c = mesh.triangles[at(t)];
-  const FlatTriangle flat =
-      flatten(mesh.points[at(c[0])], mesh.points[at(c[1])], mesh.points[at(c[2])]);
-  const double scale = 1 / std::sqrt(flat.double_area());
-  const double x[3] = {0, flat.x1, flat.x2}, y[3] = {0, 0, flat.y2};
-  double re[3], im[3];
-  index_t u[3];
-  for (std::size_t k = 0; k < 3; ++k) {
-    const std::size_t next = (k + 1) % 3, last = (k + 2) % 3;
-    re[k] = (x[last] - x[next]) * scale;
-    im[k] = (y[last] - y[next]) * scale;
-    u[k] = static_cast<index_t>(2 * local_of(part, c[k]));
-  }
-  chunk.begin_row();
-  for (std::size_t k = 0; k < 3; ++k) {
-    chunk.coefficient(u[k], re[k]);
-    chunk.coefficient(u[k] + 1, -im[k]);
-  }
-  chunk.end_row();
-  chunk.begin_row();
-  for (std::size_t k = 0; k < 3; ++k) {
-    chunk.coefficient(u[k], im[k]);
-    chunk.coefficient(u[k] + 1, re[k]);
-  }
-  chunk.end_row();
 }
 
 SystemBuilder<double> assemble(const Mesh& mesh, const Component& part,
@@ -87,14 +52,14 @@ SystemBuilder<double> assemble(const Mesh& mesh, const Component& part,
   SystemBuilder<double> builder(static_cast<index_t>(2 * part.vertices.size()),
                                 {.rows = RowKind::equations});
   for (const Pin& pin : pins) {
-    const auto u = static_cast<index_t>(2 * local_of(part, pin.vertex));
+    const auto u = static_cast<index_t>(2 * local_vertex(part, pin.vertex));
     builder.lock(u, pin.u);
     builder.lock(u + 1, pin.v);
   }
   builder.assemble(static_cast<offset_t>(part.triangles.size()),
                    [&](SystemChunk<double>& chunk, offset_t k) {
                      const index_t t = part.triangles[static_cast<std::size_t>(k)];
-                     if (!has(skipped, t)) add_triangle(chunk, mesh, part, t);
+                     if (!has(skipped, t)) add_conformal_rows(chunk, mesh, part, t);
                    });
   return builder;
 }
@@ -120,11 +85,20 @@ class PartMap {
   PartMap(const Mesh& mesh, const Component& part, const ConformalOptions& options,
           ConformalMap& map, Chart& chart)
       : mesh_(mesh), part_(part), map_(map), chart_(chart), start_(projection(mesh, part)) {
-    chart.pins = pins_of(mesh, part, options, start_, chart.placed);
-    std::vector<std::size_t> of;
-    for (const Pin& pin : chart.pins) of.push_back(local_of(part, pin.vertex));
-    move_towards(chart.pins, of, start_);
-    for (std::size_t k = 0; k < of.size(); ++k) start_[of[k]] = {chart.pins[k].u, chart.pins[k].v};
+    if (options.method == ConformalMethod::lscm) hold_pins(options);
+    store();
+  }
+
+  void solve_spectrally(SystemSolver& solver) {
+    const SpectralOutcome outcome =
+        map_spectrally(mesh_, part_, map_.skipped, start_, solver, map_.times);
+    chart_.equations = outcome.equations;
+    chart_.unknowns = outcome.unknowns;
+    chart_.eigenvalue = outcome.eigenvalue;
+    chart_.solves = outcome.solves;
+    chart_.report = outcome.report;
+    chart_.method = outcome.solves > 0 ? solver.method() : "";
+    chart_.solved = true;
     store();
   }
 
@@ -140,6 +114,7 @@ class PartMap {
     chart_.equations = builder.matrix().rows;
     chart_.unknowns = builder.free_variables();
     chart_.solved = true;
+    chart_.solves = 1;
     if (chart_.unknowns == 0) {
       chart_.report.status = SolveStatus::converged;
       return;
@@ -159,6 +134,16 @@ class PartMap {
   }
 
  private:
+  /// Chooses the pins, and brings the start to them.
+  void hold_pins(const ConformalOptions& options) {
+    chart_.pins = pins_of(mesh_, part_, options, start_, chart_.placed);
+    std::vector<std::size_t> of;
+    for (const Pin& pin : chart_.pins) of.push_back(local_vertex(part_, pin.vertex));
+    move_towards(chart_.pins, of, start_);
+    for (std::size_t k = 0; k < of.size(); ++k)
+      start_[of[k]] = {chart_.pins[k].u, chart_.pins[k].v};
+  }
+
   std::span<double> all() { return {start_.data()->data(), 2 * start_.size()}; }
   void store() {
     for (std::size_t k = 0; k < start_.size(); ++k) map_.uv[at(part_.vertices[k])] = start_[k];
@@ -186,7 +171,10 @@ ConformalMap map_conformally(const Mesh& mesh, const Topology& topology,
     Chart& chart = map.charts[k];
     PartMap work(mesh, part, options, map, chart);
     go_on = go_on && (!options.go_on || options.go_on(k));
-    if (go_on) work.solve(solver);
+    if (go_on && options.method == ConformalMethod::spectral)
+      work.solve_spectrally(solver);
+    else if (go_on)
+      work.solve(solver);
     if (!chart.placed) take_area_of_surface(mesh, part, map.uv);
   }
   return map;

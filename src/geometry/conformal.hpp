@@ -15,7 +15,13 @@ struct PinRequest {
   std::optional<Uv> place = {};
 };
 
+enum class ConformalMethod {
+  lscm,      // least squares, two vertices or more being held
+  spectral,  // nothing is held (spectral.hpp)
+};
+
 struct ConformalOptions {
+  ConformalMethod method = ConformalMethod::lscm;
   /// Of a part none, or two at least: with a place each, or two without places. A part without any gets two of its own.
   std::vector<PinRequest> pins;
   /// Asked before each part (its number): false leaves this one and all later ones as they are projected.
@@ -30,6 +36,8 @@ struct Chart {
   std::string method;
   offset_t equations = 0;
   offset_t unknowns = 0;
+  double eigenvalue = 0;  // of spectral: what is left of the energy
+  int solves = 0;
   SolveReport report;  // of a part without unknowns as it begins
 };
 
@@ -45,8 +53,8 @@ struct ConformalMap {
 /// Errors   InvalidArgument.
 void require_mappable(const Mesh& mesh, const Topology& topology, const ConformalOptions& options);
 
-/// Least squares conformal maps: minimises the sum over triangles of |du/dz*|^2 times the area, pins held exactly. Each chart
-/// without given places has the area of its part of the surface. The mesh is best of unit size (unit_size.hpp).
+/// Conformal maps. lscm minimises the sum over triangles of |du/dz*|^2 times the area, pins held exactly; spectral has none.
+/// Each chart without given places has the area of its part of the surface. The mesh is best of unit size (unit_size.hpp).
 ///
 /// Errors   those of require_mappable; OutOfMemory.
 /// Source   Levy, Petitjean, Ray & Maillot, "Least squares conformal maps for automatic texture atlas generation", ACM TOG

@@ -1,5 +1,6 @@
 #include "geometry/pins.hpp"
 
+#include "geometry/conformal_rows.hpp"
 #include "geometry/point_math.hpp"
 
 #include <algorithm>
@@ -14,12 +15,6 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// What vertex of the part a vertex of the mesh is; its vertices ascend.
-std::size_t local_of(const Component& part, index_t vertex) {
-  return static_cast<std::size_t>(
-      std::lower_bound(part.vertices.begin(), part.vertices.end(), vertex) - part.vertices.begin());
-}
-
 /// The edges of a part with their lengths, vertex by vertex.
 class EdgeGraph {
  public:
@@ -28,7 +23,8 @@ class EdgeGraph {
     corners.reserve(part.triangles.size());
     for (const index_t t : part.triangles) {
       const Triangle& c = mesh.triangles[at(t)];
-      corners.push_back({local_of(part, c[0]), local_of(part, c[1]), local_of(part, c[2])});
+      corners.push_back(
+          {local_vertex(part, c[0]), local_vertex(part, c[1]), local_vertex(part, c[2])});
       for (const std::size_t v : corners.back()) first_[v + 1] += 2;
     }
     for (std::size_t v = 1; v < first_.size(); ++v) first_[v] += first_[v - 1];
@@ -77,9 +73,9 @@ std::pair<index_t, index_t> distant_boundary_vertices(const Mesh& mesh, const Co
   const EdgeGraph graph(mesh, part);
   const std::vector<index_t>& loop = part.loops.front();
   const auto furthest_from = [&](index_t start) {
-    const std::vector<double> length = graph.distances(local_of(part, start));
+    const std::vector<double> length = graph.distances(local_vertex(part, start));
     return *std::max_element(loop.begin(), loop.end(), [&](index_t a, index_t b) {
-      return length[local_of(part, a)] < length[local_of(part, b)];
+      return length[local_vertex(part, a)] < length[local_vertex(part, b)];
     });
   };
   index_t a = loop.front(), b = furthest_from(a);

@@ -102,6 +102,8 @@ void require_apart(const Mesh& mesh, std::vector<PinRequest> pins) {
 }
 
 void require_pins(const Mesh& mesh, const Topology& topology, const ConformalOptions& options) {
+  if (options.method == ConformalMethod::spectral && !options.pins.empty())
+    throw InvalidArgument("a spectral map has no pins");
   std::vector<index_t> vertices;
   for (const PinRequest& pin : options.pins) {
     if (pin.vertex < 0 || pin.vertex >= mesh.vertices())

@@ -38,7 +38,9 @@ void add_solver_options(CLI::App& app, MeshArguments& a) {
       ->check(CLI::IsMember({"f32", "f64", "f32/f64"}))
       ->type_name("TYPE")
       ->capture_default_str();
-  app.add_option("--rtol", a.rtol, "Relative tolerance (default: 1e-8, in f32 1e-5)")
+  app.add_option(
+         "--rtol", a.rtol,
+         "Relative tolerance of a solve (default: 1e-8, in f32 1e-5, of spectral maps 1e-4)")
       ->check(not_negative)
       ->type_name("X");
   app.add_option("--max-iterations", a.max_iterations, "Iteration limit of each solve")

@@ -23,6 +23,7 @@ struct MeshArguments {
   std::string up;
   std::vector<double> view;
   std::optional<double> rtol;
+  double usual_rtol = 1e-8;  // where none is given
   index_t max_iterations = 100'000;
   int picture_size = 1200;
   int threads = 0;

@@ -31,13 +31,19 @@ struct Frame {
   }
 };
 
+/// Adds a move or a line to a path.
+void add_to(std::string& path, char what, const Frame& frame, const Uv& p) {
+  path += what;
+  path += frame(p);
+}
+
 std::string loops_path(const Surface& surface, std::span<const Uv> uv, const Frame& frame) {
   std::string path;
   for (const Component& part : surface.topology.components)
     for (const std::vector<index_t>& loop : part.loops) {
       for (std::size_t k = 0; k < loop.size(); ++k)
-        path += (k == 0 ? "M" : "L") + frame(uv[at(loop[k])]);
-      path += "Z";
+        add_to(path, k == 0 ? 'M' : 'L', frame, uv[at(loop[k])]);
+      path += 'Z';
     }
   return path;
 }
@@ -45,8 +51,10 @@ std::string loops_path(const Surface& surface, std::span<const Uv> uv, const Fra
 std::string edges_path(const Surface& surface, std::span<const Uv> uv, const Frame& frame) {
   if (surface.topology.edges.size() > most_edges) return "";
   std::string path;
-  for (const auto& [a, b] : surface.topology.edges)
-    path += "M" + frame(uv[at(a)]) + "L" + frame(uv[at(b)]);
+  for (const auto& [a, b] : surface.topology.edges) {
+    add_to(path, 'M', frame, uv[at(a)]);
+    add_to(path, 'L', frame, uv[at(b)]);
+  }
   return path;
 }
 
@@ -55,7 +63,10 @@ std::string flipped_path(const Surface& surface, std::span<const Uv> uv, const F
   for (const Triangle& t : surface.unit.triangles) {
     const Uv &a = uv[at(t[0])], &b = uv[at(t[1])], &c = uv[at(t[2])];
     if (!((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) < 0)) continue;
-    path += "M" + frame(a) + "L" + frame(b) + "L" + frame(c) + "Z";
+    add_to(path, 'M', frame, a);
+    add_to(path, 'L', frame, b);
+    add_to(path, 'L', frame, c);
+    path += 'Z';
   }
   return path;
 }
@@ -77,14 +88,16 @@ std::string layout_svg(const Surface& surface, std::span<const Uv> uv) {
       frame.width() + 16, frame.height() + 16, 2 * square, 2 * square, square, square, square,
       square, square, square, square, square);
   const auto add = [&svg](const std::string& path, const char* style) {
-    if (!path.empty()) svg += "<path d=\"" + path + "\" " + style + "/>\n";
+    if (!path.empty())
+      svg.append("<path d=\"").append(path).append("\" ").append(style).append("/>\n");
   };
   const std::string loops = loops_path(surface, uv, frame);
   add(loops, "fill=\"url(#squares)\" fill-rule=\"evenodd\"");
   add(edges_path(surface, uv, frame), "fill=\"none\" stroke=\"#555\" stroke-width=\"0.3\"");
   add(flipped_path(surface, uv, frame), "fill=\"#d91427\"");
   add(loops, "fill=\"none\" stroke=\"#26262f\" stroke-width=\"1.2\" stroke-linejoin=\"round\"");
-  return svg + "</svg>\n";
+  svg += "</svg>\n";
+  return svg;
 }
 
 }  // namespace cnc::cli

@@ -26,6 +26,8 @@ namespace {
 
 struct ParameterizeArguments : MeshArguments {
   std::string pins;
+  std::string method = "lscm";
+  bool spectral() const { return method == "spectral"; }
 };
 
 std::string part_name(const Surface& surface, std::size_t part) {
@@ -37,6 +39,7 @@ std::string part_name(const Surface& surface, std::size_t part) {
 geometry::ConformalMap map_surface(const ParameterizeArguments& arguments, const Surface& surface,
                                    Outcome& outcome) {
   geometry::ConformalOptions options;
+  if (arguments.spectral()) options.method = geometry::ConformalMethod::spectral;
   if (!arguments.pins.empty()) options.pins = parse_pins(arguments.pins, surface.mesh.vertices());
   ProgressLine line(!arguments.quiet);
   std::string label;
@@ -88,10 +91,18 @@ std::string pins_text(const geometry::ConformalMap& map) {
   return text;
 }
 
+std::string spectral_text(const geometry::ConformalMap& map) {
+  std::string text = "spectral conformal, ";
+  if (map.charts.size() != 1) return text + pins_text(map);
+  return text +
+         print("eigenvalue %.4e after %d solves", map.charts[0].eigenvalue, map.charts[0].solves);
+}
+
 void print_map(std::ostream& out, const ParameterizeArguments& arguments, const Surface& surface,
                const Outcome& outcome, const geometry::ConformalMap& map,
                const geometry::Distortion& distortion) {
-  out << labelled("Map", "least squares conformal, " + pins_text(map));
+  out << labelled("Map", arguments.spectral() ? spectral_text(map)
+                                              : "least squares conformal, " + pins_text(map));
   print_outcome(out, surface, outcome);
   out << labelled("Angles", print("%.4f mean s1/s2, 99 %% within %.4f, largest %.4g",
                                   distortion.angle_mean, distortion.angle_99, distortion.angle_max))
@@ -115,6 +126,8 @@ nlohmann::json charts_json(const Surface& surface, const geometry::ConformalMap&
     charts.push_back({{"vertices", surface.topology.components[k].vertices.size()},
                       {"triangles", surface.topology.components[k].triangles.size()},
                       {"pins", pins},
+                      {"eigenvalue", map.charts[k].eigenvalue},
+                      {"solves", map.charts[k].solves},
                       {"placed", map.charts[k].placed}});
   }
   return charts;
@@ -124,7 +137,7 @@ void write_report(const ParameterizeArguments& arguments, const Surface& surface
                   const Outcome& outcome, const geometry::ConformalMap& map,
                   const geometry::Distortion& d) {
   nlohmann::json json = outcome_json("cnc-parameterize", arguments, surface, outcome);
-  json["method"] = "lscm";
+  json["method"] = arguments.method;
   json["charts"] = charts_json(surface, map);
   json["skipped_triangles"] = map.skipped.size();
   // Infinite where a triangle has collapsed: null.
@@ -136,7 +149,8 @@ void write_report(const ParameterizeArguments& arguments, const Surface& surface
   write_output(arguments.report, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
 }
 
-int parameterize(const ParameterizeArguments& arguments) {
+int parameterize(ParameterizeArguments arguments) {
+  if (arguments.spectral()) arguments.usual_rtol = 1e-4;  // each solve goes on from the last
   check_arguments(
       arguments, {".png", ".svg"},
       names_file(arguments.pins) ? std::vector{arguments.pins} : std::vector<std::string>{});
@@ -165,11 +179,15 @@ int parameterize(const ParameterizeArguments& arguments) {
 }
 
 int start(int argc, char** argv) {
-  CLI::App app(
-      "Lays a surface flat with its angles kept as far as can be: least squares conformal maps.",
-      "cnc-parameterize");
+  CLI::App app("Lays a surface flat with its angles kept as far as can be: conformal maps.",
+               "cnc-parameterize");
   ParameterizeArguments arguments;
   add_file_options(app, arguments, "Draw the map with a checkerboard (.png or .svg)");
+  app.add_option("--method", arguments.method,
+                 "lscm (least squares, with pins) or spectral (without: areas are kept better)")
+      ->check(CLI::IsMember({"lscm", "spectral"}))
+      ->type_name("NAME")
+      ->capture_default_str();
   app.add_option("--pins", arguments.pins,
                  "Vertices that are held, \"3,17\", with places \"3:0:0,17:1:0\", or a FILE "
                  "(default: two far apart on the boundary)")

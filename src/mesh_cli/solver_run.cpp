@@ -6,6 +6,7 @@
 #include "cli/precision.hpp"
 #include "geometry/solve_on.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace cnc::cli {
@@ -19,7 +20,8 @@ ContextRequest place_asked_for(const MeshArguments& arguments) {
 }  // namespace
 
 double tolerance_of(const MeshArguments& arguments) {
-  return arguments.rtol.value_or(arguments.precision == "f32" ? 1e-5 : 1e-8);
+  const double least = arguments.precision == "f32" ? 1e-5 : 0;
+  return arguments.rtol.value_or(std::max(arguments.usual_rtol, least));
 }
 
 void check_solver(const MeshArguments& arguments) {

@@ -104,6 +104,27 @@ TEST_CASE("parts, vertices without a triangle and polygons are reported") {
   CHECK_FALSE(contains(svg, "nan"));
 }
 
+TEST_CASE("a spectral map has no pins, and says what is left of its energy") {
+  const Workplace place;
+  const std::string mesh = place.file("hill.obj", obj_text(hill(12)));
+  const Run run = parameterize(
+      {mesh, "-o", place.path("o.obj"), "--method", "spectral", "--report", place.path("r.json")});
+  CAPTURE(run.out, run.err);
+  CHECK(run.code == 0);
+  CHECK(contains(run.out, "spectral conformal, eigenvalue"));
+  const nlohmann::json json = nlohmann::json::parse(place.read("r.json"));
+  CHECK(json["method"] == "spectral");
+  CHECK(json["options"]["rtol"] == 1e-4);
+  CHECK(json["charts"][0]["pins"].empty());
+  CHECK(json["charts"][0]["eigenvalue"] > 0);
+  CHECK(json["charts"][0]["solves"] >= 2);
+  CHECK(json["flipped"] == 0);
+  const Run refused =
+      parameterize({mesh, "-o", place.path("p.obj"), "--method", "spectral", "--pins", "1,2"});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "a spectral map has no pins"));
+}
+
 TEST_CASE("a limit that comes first is code 1, and the result is written") {
   const Workplace place;
   const std::string mesh = place.file("hill.obj", obj_text(hill(20)));
