@@ -3,7 +3,6 @@
 #include "geometry/conformal_rows.hpp"
 #include "geometry/point_math.hpp"
 #include "model/timing.hpp"
-#include "parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -203,12 +202,12 @@ class SpectralMap {
   Values rows_of(const Values& x) const {
     const CsrMatrix<double>& A = builder_.matrix();
     Values rows(2 * triangles_.size());
-    detail::parallel_for(rows.size(), [&](std::size_t i) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
       double sum = 0;
       for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
         sum += A.values(at(k)) * x[at(A.columns(at(k)))];
       rows[i] = sum;
-    });
+    }
     return rows;
   }
 
