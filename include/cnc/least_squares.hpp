@@ -49,8 +49,11 @@ class LeastSquaresSolver {
   explicit LeastSquaresSolver(Context<Exec>& ctx, SolveOptions options = {},
                               LeastSquaresMethod method = LeastSquaresMethod::automatic);
   ~LeastSquaresSolver();
+  /// @{
+  /// What was moved from is only destroyed or assigned to.
   LeastSquaresSolver(LeastSquaresSolver&&) noexcept;
   LeastSquaresSolver& operator=(LeastSquaresSolver&&) noexcept;
+  /// @}
 
   /// Errors   those of Solver::prepare.
   void prepare(const CsrMatrix<V, Space>& A);

@@ -114,7 +114,7 @@ class SystemChunk {
   /// @}
 
   ~SystemChunk();
-  SystemChunk(SystemChunk&&) noexcept;
+  SystemChunk(SystemChunk&&) noexcept;  ///< what was moved from is only destroyed
 
  private:
   template <class>
@@ -149,8 +149,11 @@ class SystemBuilder {
   ///          variables, Kokkos is not initialised), OutOfMemory.
   explicit SystemBuilder(index_t variables, SystemOptions options = {});
   ~SystemBuilder();
+  /// @{
+  /// What was moved from is only destroyed or assigned to.
   SystemBuilder(SystemBuilder&&) noexcept;
   SystemBuilder& operator=(SystemBuilder&&) noexcept;
+  /// @}
 
   const SystemOptions& options() const;  ///< as given
   index_t variables() const;             ///< free and locked
