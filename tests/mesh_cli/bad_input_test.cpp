@@ -119,10 +119,10 @@ TEST_CASE("options that make no sense are refused in one sentence") {
 TEST_CASE("files that are missing or cannot be written are named before any work") {
   const Workplace place;
   const std::string mesh = place.file("a.obj", square);
-  for (const auto& [program, name] :
+  for (const auto& program :
        {std::pair(&parameterize, "cnc-parameterize"), std::pair(&smooth, "cnc-smooth")}) {
     const auto refused = [&](std::vector<std::string> words, const std::string& reason) {
-      check_refused(place, program(words), name, reason);
+      check_refused(place, program.first(words), program.second, reason);
     };
     refused({}, "MESH");
     refused({mesh}, "--output");
