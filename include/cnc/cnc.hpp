@@ -15,6 +15,7 @@
 /// @namespace cnc::cost
 /// Compulsory bytes and useful flops of the operations.
 
+#include <cnc/amg.hpp>
 #include <cnc/backend.hpp>
 #include <cnc/bcsr_matrix.hpp>
 #include <cnc/blas1.hpp>
@@ -25,6 +26,7 @@
 #include <cnc/dia_matrix.hpp>
 #include <cnc/error.hpp>
 #include <cnc/formats.hpp>
+#include <cnc/incomplete.hpp>
 #include <cnc/instance_scope.hpp>
 #include <cnc/io.hpp>
 #include <cnc/least_squares.hpp>
@@ -33,6 +35,7 @@
 #include <cnc/model.hpp>
 #include <cnc/multivector.hpp>
 #include <cnc/options.hpp>
+#include <cnc/polynomial.hpp>
 #include <cnc/preconditioner.hpp>
 #include <cnc/problems.hpp>
 #include <cnc/relaxation.hpp>

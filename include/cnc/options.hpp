@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cnc/amg.hpp>
+#include <cnc/incomplete.hpp>
+#include <cnc/polynomial.hpp>
 #include <cnc/relaxation.hpp>
 #include <cnc/solver.hpp>
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
 // The texts of options, for programs, files and other languages: each is written and read here, so that all of them
 // have the same names. Formats have theirs in <cnc/formats.hpp> (parse_format).
@@ -26,15 +30,37 @@ SolveForm parse_solve_form(std::string_view text);
 /// Errors   InvalidArgument, with the names that are known.
 Arithmetic parse_arithmetic(std::string_view text);
 
-/// A preconditioner of the library; block_size 0: that of the matrix layout.
+/// A preconditioner of the library.
 struct PreconditionerSpec {
   PreconditionerKind kind = PreconditionerKind::none;  ///< which of those that are built in
-  int block_size = 0;                                  ///< of block_jacobi
-  std::optional<RelaxationOptions> relaxation = {};    ///< a Relaxation in its place
+  int block_size = 0;  ///< of block_jacobi; 0: that of the matrix layout
+  /// An object in their place, by its options.
+  std::variant<std::monostate, RelaxationOptions, IncompleteOptions, PolynomialOptions, AmgOptions>
+      object = {};
+
+  bool is_object() const { return object.index() != 0; }  ///< whether make_preconditioner makes one
 };
-/// Reads "none", "jacobi", "block-jacobi", "block-jacobi:3", "gauss-seidel", and with a relaxation factor "jacobi:0.8",
-/// "sor:1.5" and "ssor:1.2"; "gauss-seidel-colours", "sor-colours:1.5" and "ssor-colours" sweep by colours.
-/// Errors   InvalidArgument, with the names that are known or the block sizes or factors that there are.
+
+/// Reads "none", "jacobi", "block-jacobi", "block-jacobi:3"; "gauss-seidel", and with a relaxation factor "jacobi:0.8",
+/// "sor:1.5" and "ssor:1.2"; "gauss-seidel-colours", "sor-colours:1.5" and "ssor-colours", which sweep by colours; "ic0",
+/// "ilu0", "ilut" and "ilut:DROP"; "chebyshev:DEGREE"; "amg" and "amg:OPTION,...", each of degree=K, strength=S, block=B,
+/// coarsest=ROWS, levels=N, cycle=v or w, plain, double.
+/// Errors   InvalidArgument, with what is known.
 PreconditionerSpec parse_preconditioner(std::string_view text);
+
+/// The object that a spec asks for; null for those that are built in.
+template <class V, class Exec>
+std::shared_ptr<PreconditionerBase<V, Exec>> make_preconditioner(const PreconditionerSpec& spec) {
+  using Base = std::shared_ptr<PreconditionerBase<V, Exec>>;
+  if (const auto* o = std::get_if<RelaxationOptions>(&spec.object))
+    return Base(std::make_shared<Relaxation<V, Exec>>(*o));
+  if (const auto* o = std::get_if<IncompleteOptions>(&spec.object))
+    return Base(std::make_shared<IncompleteFactorization<V, Exec>>(*o));
+  if (const auto* o = std::get_if<PolynomialOptions>(&spec.object))
+    return Base(std::make_shared<ChebyshevPolynomial<V, Exec>>(*o));
+  if (const auto* o = std::get_if<AmgOptions>(&spec.object))
+    return Base(std::make_shared<Amg<V, Exec>>(*o));
+  return {};
+}
 
 }  // namespace cnc

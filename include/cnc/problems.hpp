@@ -47,4 +47,10 @@ bool is_problem(std::string_view text);
 /// Cost     O(nonzeros), nothing allocated but the result (trefethen: the primes too).
 CsrMatrix<double> generate_problem(std::string_view text);
 
+/// Where the nodes of an elasticity problem are, in element sizes; empty for the other families.
+///
+/// Shapes   [rows]: the coordinates of each node one after the other, natural_block_size of them
+/// Errors   those of generate_problem.
+Vector<double> problem_coordinates(std::string_view text);
+
 }  // namespace cnc

@@ -137,8 +137,20 @@ CsrMatrix<double> elasticity(const ProblemText& text) {
   return build_csr<double>(grid.rows(), grid.rows(), "elasticity", count, fill);
 }
 
+template <int Dim>
+Vector<double> coordinates(const ProblemText& text) {
+  const Grid<Dim> grid = {text.extent(0)};
+  const auto points =
+      uninitialized<double>("cnc::coordinates", static_cast<std::size_t>(grid.rows()));
+  for (index_t row = 0; row < grid.rows(); ++row)
+    points(row) = grid.position(row / Dim)[static_cast<std::size_t>(row % Dim)];
+  return points;
+}
+
 }  // namespace
 
+Vector<double> elasticity2d_coordinates(const ProblemText& text) { return coordinates<2>(text); }
+Vector<double> elasticity3d_coordinates(const ProblemText& text) { return coordinates<3>(text); }
 CsrMatrix<double> elasticity2d(const ProblemText& text) { return elasticity<2>(text); }
 CsrMatrix<double> elasticity3d(const ProblemText& text) { return elasticity<3>(text); }
 

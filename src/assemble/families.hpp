@@ -15,6 +15,8 @@ CsrMatrix<double> anisotropic2d(const ProblemText& text);
 CsrMatrix<double> convection3d(const ProblemText& text);
 CsrMatrix<double> elasticity2d(const ProblemText& text);
 CsrMatrix<double> elasticity3d(const ProblemText& text);
+Vector<double> elasticity2d_coordinates(const ProblemText& text);
+Vector<double> elasticity3d_coordinates(const ProblemText& text);
 CsrMatrix<double> wathen(const ProblemText& text);
 CsrMatrix<double> trefethen(const ProblemText& text);
 

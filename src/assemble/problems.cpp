@@ -8,6 +8,7 @@ struct Family {
   ProblemInfo info;
   std::size_t fields;  ///< after the name
   CsrMatrix<double> (*generate)(const detail::ProblemText&);
+  Vector<double> (*coordinates)(const detail::ProblemText&) = nullptr;
 };
 
 /// The only list of families.
@@ -29,12 +30,14 @@ const std::vector<Family>& families() {
         "plane strain on N x N Q1 elements, one side clamped, 2 unknowns per node",
         "elasticity2d:6", true, 2},
        1,
-       detail::elasticity2d},
+       detail::elasticity2d,
+       detail::elasticity2d_coordinates},
       {{"elasticity3d", "elasticity3d:N",
         "linear elasticity on N x N x N Q1 elements, one face clamped, 3 unknowns per node",
         "elasticity3d:4", true, 3},
        1,
-       detail::elasticity3d},
+       detail::elasticity3d,
+       detail::elasticity3d_coordinates},
       {{"wathen", "wathen:NXxNY", "mass matrix of serendipity elements with random densities",
         "wathen:5x4", true, 1},
        1,
@@ -84,7 +87,8 @@ bool is_problem(std::string_view text) {
   return text.find(':') != std::string_view::npos && find_family(text) != nullptr;
 }
 
-CsrMatrix<double> generate_problem(std::string_view text) {
+namespace {
+const Family& required_family(std::string_view text) {
   const Family* const family = find_family(text);
   require(family != nullptr, [&] {
     std::string message = "problem '" + std::string(text) + "' is unknown; known are";
@@ -93,7 +97,22 @@ CsrMatrix<double> generate_problem(std::string_view text) {
     }
     return message;
   });
-  return family->generate(detail::ProblemText(text, family->info.syntax, family->fields));
+  return *family;
+}
+detail::ProblemText fields_of(std::string_view text, const Family& family) {
+  return {text, family.info.syntax, family.fields};
+}
+}  // namespace
+
+CsrMatrix<double> generate_problem(std::string_view text) {
+  const Family& family = required_family(text);
+  return family.generate(fields_of(text, family));
+}
+
+Vector<double> problem_coordinates(std::string_view text) {
+  const Family& family = required_family(text);
+  if (family.coordinates == nullptr) return {};
+  return family.coordinates(fields_of(text, family));
 }
 
 }  // namespace cnc

@@ -58,7 +58,7 @@ SolveRequest request_from(const SolveArguments& arguments) {
   const PreconditionerSpec preconditioner = parse_preconditioner(arguments.precondition);
   options.preconditioner = preconditioner.kind;
   options.preconditioner_block_size = preconditioner.block_size;
-  request.relaxation = preconditioner.relaxation;
+  request.preconditioner = preconditioner;
   options.format = parse_format(arguments.format);
   options.rtol = arguments.rtol.value_or(default_rtol(request.precision));
   options.reference =
@@ -122,7 +122,9 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       ->capture_default_str();
   command
       .add_option("--precondition", a.precondition,
-                  "none, jacobi[:W], block-jacobi[:B], gauss-seidel, sor[:W], ssor[:W]")
+                  "none, jacobi[:W], block-jacobi[:B], gauss-seidel, sor[:W], ssor[:W], ic0, ilu0, "
+                  "ilut[:DROP], "
+                  "chebyshev[:DEGREE], amg[:OPTION,...]")
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--format", a.format, "auto, " + known_formats())

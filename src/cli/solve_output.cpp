@@ -193,7 +193,9 @@ void print_format(std::ostream& out, const SolveRequest& request, const SolveOut
 }  // namespace
 
 std::string precondition_text(const SolveRequest& request) {
-  if (request.relaxation) return Relaxation<double>(*request.relaxation).name();
+  if (const auto object =
+          make_preconditioner<double, Kokkos::DefaultHostExecutionSpace>(request.preconditioner))
+    return object->name();
   const SolveOptions& options = request.options;
   switch (options.preconditioner) {
     case PreconditionerKind::none: return "none";

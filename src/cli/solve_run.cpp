@@ -136,8 +136,8 @@ SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest re
   }
   const CsrMatrix<V, Space> matrix = copy_to<Space>(A);
   Solver<V, Exec> solver(ctx, request.options);
-  if (request.relaxation)
-    solver.set_preconditioner(std::make_shared<Relaxation<V, Exec>>(*request.relaxation));
+  if (auto object = make_preconditioner<V, Exec>(request.preconditioner))
+    solver.set_preconditioner(std::move(object));
   const double start = now();
   solver.prepare(matrix);
   ctx.fence();

@@ -5,7 +5,7 @@
 #include "precision.hpp"
 #include "timing.hpp"
 
-#include <cnc/relaxation.hpp>
+#include <cnc/options.hpp>
 #include <cnc/solver.hpp>
 
 #include <cmath>
@@ -23,7 +23,7 @@ struct SolveRequest {
   std::string output;  ///< file for x, "" for none
   Precision precision = Precision::f64;
   SolveOptions options;
-  std::optional<RelaxationOptions> relaxation;  ///< in place of the built-in preconditioner
+  PreconditionerSpec preconditioner;  ///< that of the options, or an object in its place
   bool show_progress = false;
   bool measure_bandwidth = false;
   int repeat = 1;  ///< solves from the same start vector

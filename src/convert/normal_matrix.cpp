@@ -15,9 +15,7 @@ CsrMatrix<T, Space> normal_matrix(const CsrMatrix<T, Space>& given) {
   const auto exec = detail::instance<Exec>();
   const auto A = detail::ascending_csr<Exec>(given);
   const auto transposed = detail::set_up::transpose<Exec>(A);
-  const auto normal = detail::normal_pattern(exec, A, transposed);
-  detail::multiply_normal(exec, A, transposed, normal);
-  return normal;
+  return detail::normal_product(exec, A, transposed);
 }
 
 #define CNC_INSTANTIATE(T, Space) \

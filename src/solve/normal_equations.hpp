@@ -32,8 +32,7 @@ struct NormalEquations {
     transposition.set_up(exec, matrix);
   }
   void form(const Exec& exec) {
-    normal = normal_pattern(exec, matrix, transpose());
-    multiply_normal(exec, matrix, transpose(), normal);
+    normal = normal_product(exec, matrix, transpose());
   }
   /// New values in the pattern of A.
   void refill(const Exec& exec, const CsrMatrix<V, Space>& A) {

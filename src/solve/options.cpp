@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <sstream>
 
 namespace cnc {
 namespace {
@@ -150,6 +152,92 @@ std::optional<RelaxationOptions> read_relaxation(std::string_view text) {
   return options;
 }
 
+/// The number that a text is, all of it; empty if it is none.
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || rest != text.data() + text.size()) return {};
+  return value;
+}
+
+/// NAME or NAME:VALUE, in a range.
+template <class T>
+struct NamedNumber {
+  std::string_view name;
+  T least, most;  ///< both are allowed
+
+  /// Whether the text begins with the name; sets the value if there is one.
+  /// Errors   InvalidArgument (no number of the range).
+  bool read(std::string_view text, T& value) const {
+    if (text == name) return true;
+    if (!text.starts_with(name) || text[name.size()] != ':') return false;
+    const auto found = number<T>(text.substr(name.size() + 1));
+    if (!found || *found < least || *found > most) {
+      std::ostringstream what;
+      what << "preconditioner '" << text << "': " << name << " takes a number from " << least
+           << " to " << most;
+      throw InvalidArgument(what.str());
+    }
+    value = *found;
+    return true;
+  }
+};
+
+std::optional<IncompleteOptions> read_incomplete(std::string_view text) {
+  if (text == "ic0") return IncompleteOptions{IncompleteKind::ic0};
+  if (text == "ilu0") return IncompleteOptions{IncompleteKind::ilu0};
+  IncompleteOptions options{IncompleteKind::ilut};
+  if (NamedNumber<double>{"ilut", 0, 0.999}.read(text, options.drop)) return options;
+  return {};
+}
+
+/// One of the words behind "amg:".
+bool read_amg_word(std::string_view word, AmgOptions& options) {
+  const std::size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  const std::string_view value = equals < word.size() ? word.substr(equals + 1) : "";
+  const auto integer = [&](int least, int most, auto& to) {
+    const auto found = number<int>(value);
+    if (found && *found >= least && *found <= most) to = *found;
+    return found && *found >= least && *found <= most;
+  };
+  if (word == "plain") return !(options.smoothed = false);
+  if (word == "double") return !(options.in_float = false);
+  if (word == "cycle=v" || word == "cycle=w") {
+    options.cycle = value == "v" ? AmgCycle::v : AmgCycle::w;
+    return true;
+  }
+  if (name == "degree") return integer(1, 16, options.smoother_degree);
+  if (name == "block") return integer(1, max_block_size, options.block_size);
+  if (name == "coarsest") return integer(1, 4000, options.coarsest_rows);
+  if (name == "levels") return integer(1, 100, options.max_levels);
+  if (name != "strength") return false;
+  const auto found = number<double>(value);
+  if (!found || !(*found >= 0) || !(*found < 1)) return false;
+  options.strength = *found;
+  return true;
+}
+
+std::optional<AmgOptions> read_amg(std::string_view text) {
+  const std::string_view name = "amg";
+  if (!text.starts_with(name) || (text.size() > name.size() && text[name.size()] != ':')) return {};
+  AmgOptions options;
+  if (text == name) return options;
+  std::string_view words = text.substr(name.size() + 1);
+  for (bool more = true; more;) {
+    const std::size_t comma = words.find(',');
+    const std::string_view word = words.substr(0, comma);
+    if (!read_amg_word(word, options))
+      throw InvalidArgument("preconditioner '" + std::string(text) + "': '" + std::string(word) +
+                            "' is none of degree=1..16, strength=0..1, block=1..16, "
+                            "coarsest=1..4000, levels=1..100, cycle=v or w, plain, double");
+    more = comma != std::string_view::npos;
+    if (more) words.remove_prefix(comma + 1);
+  }
+  return options;
+}
+
 }  // namespace
 
 PreconditionerSpec parse_preconditioner(std::string_view text) {
@@ -157,12 +245,19 @@ PreconditionerSpec parse_preconditioner(std::string_view text) {
   if (text == "none") return {PreconditionerKind::none};
   if (text == "jacobi") return {PreconditionerKind::jacobi};
   if (text == block) return {PreconditionerKind::block_jacobi};
-  if (const auto relaxation = read_relaxation(text))
-    return {PreconditionerKind::none, 0, relaxation};
+  const auto object = [](const auto& options) {
+    return PreconditionerSpec{PreconditionerKind::none, 0, options};
+  };
+  if (const auto options = read_relaxation(text)) return object(*options);
+  if (const auto options = read_incomplete(text)) return object(*options);
+  if (const auto options = read_amg(text)) return object(*options);
+  PolynomialOptions polynomial;
+  if (NamedNumber<int>{"chebyshev", 1, 100}.read(text, polynomial.degree))
+    return object(polynomial);
   if (text.substr(0, block.size()) != block)
     refuse("preconditioner", text,
            "none, jacobi[:W], block-jacobi[:B], gauss-seidel[-colours], sor[-colours][:W], "
-           "ssor[-colours][:W]");
+           "ssor[-colours][:W], ic0, ilu0, ilut[:DROP], chebyshev[:DEGREE], amg[:OPTION,...]");
   const int size =
       text[block.size()] == ':' ? detail::read_block_size(text.substr(block.size() + 1)) : 0;
   if (size == 0)

@@ -240,7 +240,8 @@ TEMPLATE_TEST_CASE("the number of threads changes no bit", "", float, double) {
   assembled(one_refreshed, 1, 1.75);
   REQUIRE(one_refreshed.was_refreshed());
   REQUIRE_FALSE(same_system(one, one_refreshed));
-  for (const int threads : {2, 3, 7}) {
+  for (const int threads :
+       {7, 3, 2}) {  // the most first: LLVM's library loses a team that it makes larger
     INFO(threads << " threads");
     SystemBuilder<T> other = locked_builder();
     assembled(other, threads, 1);

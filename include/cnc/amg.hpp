@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cnc/preconditioner.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cnc {
+
+/// How often a cycle visits the next coarser level.
+enum class AmgCycle {
+  v,  ///< once
+  w,  ///< twice, from the second level on
+};
+
+/// How a hierarchy is built and gone through.
+struct AmgOptions {
+  /// A coupling is strong that is not less than this part of the largest ones of its two rows, by their geometric mean; the others do not
+  /// make aggregates, nor spread the prolongation. 0: all are.
+  double strength = 0.08;
+  /// Unknowns to a node, which are aggregated together: 0: the block size of the layout.
+  int block_size = 0;
+  /// Degree of the polynomial that smooths before and after each coarse correction.
+  int smoother_degree = 2;
+  AmgCycle cycle = AmgCycle::v;  ///< through the levels
+  bool smoothed =
+      true;  ///< the prolongation; plain aggregates are cheaper to set up and converge slower
+  /// A level of so many rows is the last, which is solved with its inverse.
+  index_t coarsest_rows = 300;
+  int max_levels = 25;  ///< at most, the first included
+  /// The cycle works in float under double vectors, which halves its bytes. (A matrix whose entries float cannot hold stays in double.)
+  bool in_float = true;
+};
+
+/// One level of a hierarchy.
+struct AmgLevel {
+  index_t rows = 0;       ///< scalars
+  offset_t nonzeros = 0;  ///< of the matrix, fill of blocks included
+  int block_size = 1;     ///< unknowns to a node
+  std::string format;     ///< the layout for products, "bcsr:6"
+  double largest_eigenvalue =
+      0;  ///< estimate for D^-1 A, from above as a rule; 0 of the last level
+};
+
+/// What a set-up has built.
+struct AmgHierarchy {
+  std::vector<AmgLevel> levels;  ///< the finest first
+  index_t coarsest_rank = 0;     ///< of the last matrix: less than its rows where it is singular
+  bool in_float = false;         ///< the precision of the cycle
+  bool symmetric = false;        ///< whether the matrix is
+  /// @{
+  /// Seconds of the set-up by part: aggregates with strength; prolongations; products of matrices; layouts, diagonals and spectra; the last level's inverse.
+  double aggregation_seconds = 0, prolongation_seconds = 0, product_seconds = 0,
+         smoother_seconds = 0, coarsest_seconds = 0;
+  /// @}
+
+  /// Nonzeros of all levels over those of the first.
+  double operator_complexity() const;
+  /// Rows of all levels over those of the first.
+  double grid_complexity() const;
+};
+
+/// The rigid motions of a body, as near-null space of linear elasticity: translations, then rotations about the centre of
+/// the nodes, scaled to the size of the body. 3 vectors in the plane, 6 in space.
+///
+/// Shapes   coordinates: [nodes dimension], those of each node one after the other; the vectors: as long, displacements in the same order.
+/// Errors   InvalidArgument (dimension not 2 or 3, a number of coordinates that it does not divide).
+template <class V>
+std::vector<Vector<V>> rigid_body_modes(const Vector<const double>& coordinates, int dimension);
+
+/// Algebraic multigrid by smoothed aggregation: one cycle approximates A^-1. For matrices of elliptic problems, whose solves then
+/// take a number of iterations that hardly grows with their size; symmetric where A is, so that it preconditions CG.
+///
+/// Everything but the inverse of the last level happens where the matrix is, and is the same on every run. The smoother
+/// is Chebyshev's polynomial of the fourth kind with the inverted diagonal (blocks), which needs a bound of the largest eigenvalue only.
+///
+/// Values   rows without off-diagonal entries take no part in coarse levels. A row is at fault whose diagonal entry is zero or not finite.
+/// Errors   InvalidArgument (options out of range, apply without a set_up; near-null vectors of another length), OutOfMemory.
+/// Cost     set_up some 40 to 100 products; update_values, which keeps aggregates and patterns, a half of it; apply 2 degree
+///          products on each level.
+/// Method   Vanek, Mandel & Brezina, Algebraic multigrid by smoothed aggregation, 1996. Aggregates: Kelley & Rajamanickam,
+///          Parallel, portable algorithms for distance-2 maximal independent set and graph coarsening, 2022. Smoother: Lottes,
+///          Optimal polynomial smoothers for multigrid V-cycles, 2023, section 2 (fourth kind).
+template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
+class Amg final : public PreconditionerBase<V, Exec> {
+ public:
+  using typename PreconditionerBase<V, Exec>::Space;
+
+  /// Nothing is set up yet.
+  explicit Amg(const AmgOptions& options = {});
+  ~Amg() override;
+
+  /// Vectors that A maps to little beside their size: rigid-body modes, say. They are copied. None: a constant for each
+  /// unknown of a node. Takes effect in the next set_up.
+  ///
+  /// Shapes   [rows] each, 16 at most
+  void set_near_null_space(std::vector<Vector<const V, Space>> vectors);
+
+  std::string name() const override;  ///< "amg"
+  double bytes(index_t rows, offset_t nonzeros) const override;
+  /// @{
+  /// What PreconditionerBase says of them.
+  PreconditionerSetup set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                             const Matrix<V, Space>& layout) override;
+  PreconditionerSetup update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                                    const Matrix<V, Space>& layout) override;
+  void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
+             const Vector<V, Space>& z) const override;
+  /// @}
+  /// On a device: loops of the host are no part of what is enqueued.
+  bool only_enqueues() const override { return !detail::is_host_space<Space>; }
+
+  const AmgHierarchy& hierarchy() const;  ///< of the last set_up
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cnc

@@ -1,0 +1,433 @@
+#pragma once
+
+#include "convert/checks.hpp"
+#include "convert/sorted_rows.hpp"
+#include "convert/transposed_pattern.hpp"
+
+#include <cnc/vector.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// C = A B of sparse matrices of small blocks: the pattern of C once, its values as often as those of A and B change.
+//
+// Row i of C gathers the rows of B that row i of A names, in the order of A: the same sums for any number of threads. A
+// thread of the host finds a column's place in a table as long as B has columns, a thread of a device in the row itself,
+// which ascends.
+//
+// Method   Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition, 1978.
+
+namespace cnc::detail {
+
+/// A sparse matrix of blocks of `height` x `width`, row-major, columns ascending in each row. Blocks of one entry: CSR.
+template <class T, class Space>
+struct SparseBlocks {
+  index_t rows = 0;  ///< of blocks
+  index_t cols = 0;  ///< of blocks
+  int height = 1, width = 1;
+  Kokkos::View<const index_t*, Space> row_offsets;  ///< [rows + 1]
+  Kokkos::View<const index_t*, Space> columns;      ///< [blocks]
+  Vector<T, Space> values;                          ///< [blocks height width]
+
+  offset_t blocks() const { return static_cast<offset_t>(columns.extent(0)); }
+  int block_values() const { return height * width; }
+  offset_t entries() const { return blocks() * block_values(); }
+};
+
+/// What loops see of one.
+template <class T>
+struct BlocksOperand {
+  index_t rows, cols;
+  int height, width;
+  const index_t* row_offsets;
+  const index_t* columns;
+  T* values;
+
+  KOKKOS_INLINE_FUNCTION T* block(index_t k) const {
+    return values + static_cast<offset_t>(k) * (height * width);
+  }
+};
+template <class T, class Space>
+BlocksOperand<T> operand_of(const SparseBlocks<T, Space>& A) {
+  return {A.rows,           A.cols,         A.height, A.width, A.row_offsets.data(),
+          A.columns.data(), A.values.data()};
+}
+
+/// CSR as blocks of one entry, over the same memory. Rows ascend.
+template <class T, class Space>
+SparseBlocks<T, Space> as_blocks(const CsrMatrix<T, Space>& A) {
+  return {A.rows, A.cols, 1, 1, A.row_offsets, A.columns, A.values};
+}
+
+/// The pattern of A^T, and which block of A each of its blocks is. Waits.
+template <class T, class Space>
+TransposedPattern<Space> transposed_blocks(const SparseBlocks<T, Space>& A) {
+  const CsrMatrix<T, Space> pattern(
+      A.rows, A.cols, 1, A.row_offsets, A.columns,
+      Vector<T, Space>(A.values.data(), static_cast<std::size_t>(A.blocks())));
+  return transposed_pattern(pattern);
+}
+
+/// block k := block origins[k] of another matrix, transposed
+template <class T>
+struct TakeTransposed {
+  BlocksOperand<T> from, to;
+  const index_t* origins;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const {
+    const T* const a = from.block(origins[k]);
+    T* const b = to.block(static_cast<index_t>(k));
+    for (int r = 0; r < to.height; ++r)
+      for (int c = 0; c < to.width; ++c) b[r * to.width + c] = a[c * to.height + r];
+  }
+};
+
+/// out += a b, a: h x m, b: m x w. Sizes that are zero here are those of run time.
+template <int H, int M, int W, class T>
+KOKKOS_INLINE_FUNCTION void add_block_product(const T* a, const T* b, T* out, int h, int m, int w) {
+  const int height = H > 0 ? H : h, middle = M > 0 ? M : m, width = W > 0 ? W : w;
+  for (int i = 0; i < height; ++i)
+    for (int k = 0; k < middle; ++k) {
+      const T factor = a[i * middle + k];
+      for (int j = 0; j < width; ++j) out[i * width + j] += factor * b[k * width + j];
+    }
+}
+
+/// An ascending list of columns, each once.
+struct ColumnList {
+  index_t* columns;
+  index_t length = 0;
+
+  /// The first place from `at` on whose column is not below c.
+  KOKKOS_INLINE_FUNCTION index_t find(index_t at, index_t c) const {
+    index_t end = at;  // the steps double, so that near places are found at once
+    for (index_t step = 1; end < length && columns[end] < c; step *= 2) {
+      at = end + 1;
+      end = step < length - end ? end + step : length;
+    }
+    while (at < end) {
+      const index_t middle = at + (end - at) / 2;
+      if (columns[middle] < c)
+        at = middle + 1;
+      else
+        end = middle;
+    }
+    return at;
+  }
+  KOKKOS_INLINE_FUNCTION void insert(index_t at, index_t c) {
+    if (at < length && columns[at] == c) return;
+    for (index_t j = length++; j > at; --j) columns[j] = columns[j - 1];
+    columns[at] = c;
+  }
+};
+
+/// A list that is sorted with its repeats.
+struct ListToSort {
+  index_t* columns;
+  KOKKOS_INLINE_FUNCTION bool before(offset_t i, offset_t j) const {
+    return columns[i] < columns[j];
+  }
+  KOKKOS_INLINE_FUNCTION void exchange(offset_t i, offset_t j) const {
+    const index_t column = columns[i];
+    columns[i] = columns[j];
+    columns[j] = column;
+  }
+};
+
+/// What the rows of B that row i of A names hold between them, at most: room for row i, in room[i + 1].
+template <class T>
+struct MeasureRoom {
+  BlocksOperand<T> A, B;
+  offset_t* room;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    offset_t sum = 0;
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
+      sum += B.row_offsets[A.columns[k] + 1] - B.row_offsets[A.columns[k]];
+    room[i + 1] = sum;
+  }
+};
+
+/// Gathers the columns of row i at found[room[i]]; their number goes to lengths[i + 1].
+template <class T>
+struct GatherColumns {
+  BlocksOperand<T> A, B;
+  const offset_t* room;
+  index_t* found;
+  index_t* lengths;
+  /// Rows whose room is larger are sorted as a whole: insertion takes the square of their length.
+  static constexpr offset_t long_row = 2048;
+
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    ColumnList row{found + room[i]};
+    if (room[i + 1] - room[i] > long_row)
+      append_and_sort(i, row);
+    else
+      insert_each(i, row);
+    lengths[i + 1] = row.length;
+  }
+  KOKKOS_INLINE_FUNCTION void insert_each(offset_t i, ColumnList& to) const {
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      const index_t row = A.columns[k];
+      index_t at = 0;
+      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e) {
+        at = to.find(at, B.columns[e]);
+        to.insert(at, B.columns[e]);
+      }
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void append_and_sort(offset_t i, ColumnList& to) const {
+    offset_t n = 0;
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      const index_t row = A.columns[k];
+      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e)
+        to.columns[n++] = B.columns[e];
+    }
+    heap_sort(ListToSort{to.columns}, n);
+    for (offset_t j = 0; j < n; ++j)
+      if (j == 0 || to.columns[j] != to.columns[to.length - 1])
+        to.columns[to.length++] = to.columns[j];
+  }
+};
+
+struct CopyColumns {
+  const offset_t* room;
+  const index_t* found;
+  const index_t* row_offsets;
+  index_t* columns;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    const index_t* const from = found + room[i];
+    for (index_t k = row_offsets[i], j = 0; k < row_offsets[i + 1]; ++k, ++j) columns[k] = from[j];
+  }
+};
+
+/// Row i of C on a device.
+template <int H, int M, int W, class T>
+struct MultiplyRow {
+  BlocksOperand<T> A, B, C;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    const index_t begin = C.row_offsets[i];
+    const ColumnList list{const_cast<index_t*>(C.columns) + begin, C.row_offsets[i + 1] - begin};
+    const int block = C.height * C.width;
+    T* const row_of_values = C.block(begin);
+    for (offset_t j = 0; j < offset_t(list.length) * block; ++j) row_of_values[j] = 0;
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      const index_t row = A.columns[k];
+      index_t at = 0;
+      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e) {
+        at = list.find(at, B.columns[e]);
+        add_block_product<H, M, W>(A.block(k), B.block(e), C.block(begin + at), A.height, A.width,
+                                   B.width);
+      }
+    }
+  }
+};
+
+/// Rows [begin, end) of C on the host, as they come: columns in the order in which they are met.
+template <class T>
+struct RowsOfProduct {
+  std::vector<index_t> columns;
+  std::vector<T> values;
+
+  /// Makes room for so many blocks, and more for those to come.
+  void reserve(std::size_t blocks, std::size_t block) {
+    if (blocks <= columns.size()) return;
+    const std::size_t room = std::max(blocks, columns.size() + columns.size() / 2);
+    columns.resize(room);
+    values.resize(room * block);
+  }
+};
+
+template <int H, int M, int W, class T>
+void form_rows(const BlocksOperand<T>& A, const BlocksOperand<T>& B, index_t begin, index_t end,
+               index_t* lengths, RowsOfProduct<T>& C) {
+  const int block = H > 0 && W > 0 ? H * W : A.height * B.width;
+  // The place of a column's block + 1: a column of this row has one behind the row's begin.
+  std::vector<index_t> place(static_cast<std::size_t>(B.cols), 0);
+  index_t used = 0;
+  for (index_t i = begin; i < end; ++i) {
+    offset_t most = used;
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
+      most += B.row_offsets[A.columns[k] + 1] - B.row_offsets[A.columns[k]];
+    require_offset<index_t>(most, "blocks in a thread's part of a product");
+    C.reserve(static_cast<std::size_t>(most), static_cast<std::size_t>(block));
+    index_t* const columns = C.columns.data();
+    T* const values = C.values.data();
+    const index_t row_begin = used;
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      const T* const a = A.block(k);
+      const index_t row_end = B.row_offsets[A.columns[k] + 1];
+      for (index_t e = B.row_offsets[A.columns[k]]; e < row_end; ++e) {
+        const index_t column = B.columns[e];
+        index_t at = place[static_cast<std::size_t>(column)];
+        if (at <= row_begin) {
+          columns[used] = column;
+          place[static_cast<std::size_t>(column)] = at = ++used;
+          std::fill_n(values + static_cast<offset_t>(at - 1) * block, block, T(0));
+        }
+        add_block_product<H, M, W>(a, B.block(e), values + static_cast<offset_t>(at - 1) * block,
+                                   A.height, A.width, B.width);
+      }
+    }
+    lengths[i + 1] = used - row_begin;
+  }
+}
+
+/// The order of columns in rows that a product leaves. As they are met is faster on a host; a device sorts them in any case.
+enum class RowsOf { ascending, any_order };
+
+/// Copies a row of n blocks, its columns ascending.
+template <class T>
+void copy_sorted(const index_t* columns, const T* values, index_t n, std::size_t block,
+                 std::vector<std::uint64_t>& keys, index_t* to_columns, T* to_values) {
+  keys.resize(static_cast<std::size_t>(n));
+  for (index_t k = 0; k < n; ++k)
+    keys[static_cast<std::size_t>(k)] =
+        static_cast<std::uint64_t>(columns[k]) << 32 | static_cast<std::uint64_t>(k);
+  std::sort(keys.begin(), keys.end());
+  for (const std::uint64_t key : keys) {
+    *to_columns++ = static_cast<index_t>(key >> 32);
+    const T* const from = values + (key & 0xffffffff) * block;
+    to_values = std::copy(from, from + block, to_values);
+  }
+}
+
+/// C on a host: each thread forms its rows, which are then put one after the other.
+template <int H, int M, int W, class Exec, class T, class Space>
+SparseBlocks<T, Space> host_product(const Exec& exec, const SparseBlocks<T, Space>& A,
+                                    const SparseBlocks<T, Space>& B, const std::string& what,
+                                    RowsOf order) {
+  const BlocksOperand<T> a = operand_of(A), b = operand_of(B);
+  const int parts = threads_for(A.rows);
+  std::vector<RowsOfProduct<T>> formed(static_cast<std::size_t>(parts));
+  const auto row_offsets =
+      zeroed<index_t, Space>("cnc::row_offsets", static_cast<std::size_t>(A.rows) + 1);
+  parallel_ranges(A.rows, parts, [&](index_t begin, index_t end, int part) {
+    form_rows<H, M, W>(a, b, begin, end, row_offsets.data(),
+                       formed[static_cast<std::size_t>(part)]);
+  });
+  const std::size_t blocks =
+      offsets_from_counts(exec, row_offsets.data(), A.rows, ("blocks in " + what).c_str());
+  const auto block = static_cast<std::size_t>(A.height * B.width);
+  require_blocks<T, Space>(what.c_str(), blocks, block);
+  const auto columns = uninitialized<index_t, Space>("cnc::columns", blocks);
+  const auto values = uninitialized<T, Space>("cnc::values", blocks * block);
+  parallel_ranges(A.rows, parts, [&](index_t begin, index_t end, int part) {
+    const RowsOfProduct<T>& rows = formed[static_cast<std::size_t>(part)];
+    if (order == RowsOf::any_order) {
+      const auto to = static_cast<std::size_t>(row_offsets(begin));
+      const std::size_t n = static_cast<std::size_t>(row_offsets(end)) - to;
+      std::copy_n(rows.columns.data(), n, columns.data() + to);
+      std::copy_n(rows.values.data(), n * block, values.data() + to * block);
+      return;
+    }
+    std::vector<std::uint64_t> keys;
+    for (index_t i = begin; i < end; ++i) {
+      const auto to = static_cast<std::size_t>(row_offsets(i));
+      const std::size_t from = to - static_cast<std::size_t>(row_offsets(begin));
+      copy_sorted(rows.columns.data() + from, rows.values.data() + from * block,
+                  row_offsets(i + 1) - row_offsets(i), block, keys, columns.data() + to,
+                  values.data() + to * block);
+    }
+  });
+  return {A.rows, B.cols, A.height, B.width, row_offsets, columns, values};
+}
+
+/// The values of rows [begin, end) on the host, whose columns are there.
+template <int H, int M, int W, class T>
+void multiply_rows(const BlocksOperand<T>& A, const BlocksOperand<T>& B, const BlocksOperand<T>& C,
+                   index_t begin, index_t end) {
+  std::vector<index_t> place(static_cast<std::size_t>(B.cols));
+  for (index_t i = begin; i < end; ++i) {
+    for (index_t k = C.row_offsets[i]; k < C.row_offsets[i + 1]; ++k)
+      place[static_cast<std::size_t>(C.columns[k])] = k;
+    std::fill(C.block(C.row_offsets[i]), C.block(C.row_offsets[i + 1]), T(0));
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      const index_t row = A.columns[k];
+      const T* const a = A.block(k);
+      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e)
+        add_block_product<H, M, W>(a, B.block(e),
+                                   C.block(place[static_cast<std::size_t>(B.columns[e])]), A.height,
+                                   A.width, B.width);
+    }
+  }
+}
+
+/// C on a device: rooms for all columns that may come, what comes, then the values.
+template <int H, int M, int W, class Exec, class T, class Space>
+SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Space>& A,
+                                      const SparseBlocks<T, Space>& B, const std::string& what) {
+  const BlocksOperand<T> a = operand_of(A), b = operand_of(B);
+  const auto n = static_cast<std::size_t>(A.rows);
+  const auto row_offsets = zeroed<index_t, Space>("cnc::row_offsets", n + 1);
+  const auto room = zeroed<offset_t, Space>("cnc::room", n + 1);
+  on_each(exec, A.rows, MeasureRoom<T>{a, b, room.data()});
+  const offset_t all = scan(exec, 0, offset_t(A.rows) + 1, AddCounts<offset_t>{room.data()});
+  require_memory(what, static_cast<double>(all) * sizeof(index_t), memory_kind<Space>);
+  const auto found = uninitialized<index_t, Space>("cnc::found", static_cast<std::size_t>(all));
+  on_each(exec, A.rows, GatherColumns<T>{a, b, room.data(), found.data(), row_offsets.data()});
+  const std::size_t blocks =
+      offsets_from_counts(exec, row_offsets.data(), A.rows, ("blocks in " + what).c_str());
+  const auto block = static_cast<std::size_t>(A.height * B.width);
+  require_blocks<T, Space>(what.c_str(), blocks, block);
+  const auto columns = uninitialized<index_t, Space>("cnc::columns", blocks);
+  on_each(exec, A.rows, CopyColumns{room.data(), found.data(), row_offsets.data(), columns.data()});
+  const SparseBlocks<T, Space> C{A.rows,
+                                 B.cols,
+                                 A.height,
+                                 B.width,
+                                 row_offsets,
+                                 columns,
+                                 uninitialized<T, Space>("cnc::values", blocks * block)};
+  on_each(exec, A.rows, MultiplyRow<H, M, W, T>{a, b, operand_of(C)});
+  exec.fence();
+  return C;
+}
+
+/// make.operator()<H, M, W>() for blocks of h x m times m x w: zeros for sizes that are not compiled.
+template <class Make>
+auto for_block_sizes(int h, int m, int w, const Make& make) {
+  const auto are = [&](int height, int middle, int width) {
+    return h == height && m == middle && w == width;
+  };
+  if (are(1, 1, 1)) return make.template operator()<1, 1, 1>();
+  if (are(2, 2, 2)) return make.template operator()<2, 2, 2>();
+  if (are(3, 3, 3)) return make.template operator()<3, 3, 3>();
+  if (are(6, 6, 6)) return make.template operator()<6, 6, 6>();
+  if (are(2, 2, 3)) return make.template operator()<2, 2, 3>();  // elasticity in the plane
+  if (are(3, 2, 3)) return make.template operator()<3, 2, 3>();
+  if (are(3, 3, 6)) return make.template operator()<3, 3, 6>();  // and in space
+  if (are(6, 3, 6)) return make.template operator()<6, 3, 6>();
+  return make.template operator()<0, 0, 0>();
+}
+
+/// C = A B. `what`: C in messages. Waits.
+/// Errors   InvalidArgument (more than 2^31 - 1 blocks), OutOfMemory.
+template <class Exec, class T, class Space>
+SparseBlocks<T, Space> product(const Exec& exec, const SparseBlocks<T, Space>& A,
+                               const SparseBlocks<T, Space>& B, const std::string& what,
+                               RowsOf order = RowsOf::ascending) {
+  return for_block_sizes(A.height, A.width, B.width, [&]<int H, int M, int W>() {
+    if constexpr (on_threads<Exec>)
+      return host_product<H, M, W>(exec, A, B, what, order);
+    else
+      return device_product<H, M, W>(exec, A, B, what);
+  });
+}
+
+/// The values of C, which product() made, for other values of A and B. Enqueued on a device.
+template <class Exec, class T, class Space>
+void multiply_again(const Exec& exec, const SparseBlocks<T, Space>& A,
+                    const SparseBlocks<T, Space>& B, const SparseBlocks<T, Space>& C) {
+  const BlocksOperand<T> a = operand_of(A), b = operand_of(B), c = operand_of(C);
+  for_block_sizes(A.height, A.width, B.width, [&]<int H, int M, int W>() {
+    if constexpr (on_threads<Exec>)
+      parallel_ranges(A.rows, threads_for(A.rows), [&](index_t begin, index_t end, int) {
+        multiply_rows<H, M, W>(a, b, c, begin, end);
+      });
+    else
+      on_each(exec, A.rows, MultiplyRow<H, M, W, T>{a, b, c});
+  });
+}
+
+}  // namespace cnc::detail

@@ -1,0 +1,220 @@
+#pragma once
+
+#include "precondition/amg/hash.hpp"
+#include "precondition/amg/strength.hpp"
+
+#include <cstdint>
+#include <limits>
+
+// Aggregates: each a node and its neighbours in the strong graph, the nodes being far from each other.
+//
+// The nodes are a maximal set of which no two are within distance 2. Every node has a number, a hash of itself and of the round; in a
+// round those whose number is the least within distance 2 come in, and all within distance 2 of one go out. The set
+// depends on the graph alone: every run on any number of threads finds the same.
+//
+// Method   Bell, Dalton & Olson, Exposing fine-grained parallelism in algebraic multigrid methods, 2012, section 3.2.1; Kelley &
+//          Rajamanickam, Parallel, portable algorithms for distance-2 maximal independent set and graph coarsening, 2022, algorithms 1 and 3.
+
+namespace cnc::detail {
+
+namespace aggregation {
+
+inline constexpr index_t not_yet = -1;  ///< a node without an aggregate
+inline constexpr index_t alone = -2;    ///< one without a strong neighbour, which needs none
+
+inline constexpr std::uint64_t in = 0, out = std::numeric_limits<std::uint64_t>::max();
+
+template <class Space>
+struct Nodes {
+  const index_t* offsets;
+  const index_t* neighbours;
+  const index_t* aggregate;  ///< those that have one take no part
+  std::uint64_t* number;     ///< in, out, or the number of this round
+  std::uint64_t* least;      ///< of a node and its neighbours; out where one of them is in
+};
+
+/// A new round: numbers of nodes that are neither in nor out.
+struct Draw {
+  const index_t* aggregate;
+  std::uint64_t* number;
+  std::uint64_t round;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    if (round == 0) number[i] = aggregate[i] == not_yet ? 1 : out;
+    if (number[i] == in || number[i] == out) return;
+    // The node itself ends the number, so that no two are equal, and no number is `in` or `out`.
+    const std::uint64_t hash = mixed(round << 32 ^ static_cast<std::uint64_t>(i)) >> 32;
+    number[i] = ((hash >> 1) + 1) << 31 | static_cast<std::uint64_t>(i);
+  }
+};
+
+/// least := the least number of a node and of its neighbours
+struct FindLeast {
+  const index_t* offsets;
+  const index_t* neighbours;
+  const index_t* aggregate;
+  const std::uint64_t* number;
+  std::uint64_t* least;
+  bool first;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    if (aggregate[i] != not_yet || (!first && least[i] == out)) return;
+    std::uint64_t found = number[i];
+    for (index_t k = offsets[i]; k < offsets[i + 1] && found != in; ++k) {
+      const index_t j = neighbours[k];
+      if (aggregate[j] == not_yet && number[j] < found) found = number[j];
+    }
+    least[i] = found == in ? out : found;
+  }
+};
+
+/// Nodes with the least number within distance 2 come in, those with one that is in go out. Adds those that are neither.
+struct Decide {
+  const index_t* offsets;
+  const index_t* neighbours;
+  const index_t* aggregate;
+  std::uint64_t* number;
+  const std::uint64_t* least;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& undecided) const {
+    if (number[i] == in || number[i] == out) return;
+    bool leads = least[i] == number[i], leaves = least[i] == out;
+    for (index_t k = offsets[i]; k < offsets[i + 1] && !leaves; ++k) {
+      const index_t j = neighbours[k];
+      if (aggregate[j] != not_yet) continue;
+      leaves = least[j] == out;
+      leads = leads && least[j] == number[i];
+    }
+    if (leaves)
+      number[i] = out;
+    else if (leads)
+      number[i] = in;
+    else
+      ++undecided;
+  }
+};
+
+struct MarkAlone {
+  const index_t* offsets;
+  index_t* aggregate;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    aggregate[i] = offsets[i] == offsets[i + 1] ? alone : not_yet;
+  }
+};
+
+/// Whether node i begins an aggregate: it is in, with so many neighbours that have none.
+struct Begins {
+  const index_t* offsets;
+  const index_t* neighbours;
+  const index_t* aggregate;
+  const std::uint64_t* number;
+  index_t least_neighbours;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
+    if (aggregate[i] != not_yet || number[i] != in) return false;
+    index_t free = 0;
+    for (index_t k = offsets[i]; k < offsets[i + 1] && free < least_neighbours; ++k)
+      free += aggregate[neighbours[k]] == not_yet;
+    return free >= least_neighbours;
+  }
+};
+
+/// id[i] := how many begin an aggregate before i, from `first` on
+struct NumberRoots {
+  Begins begins;
+  index_t first;
+  index_t* id;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& sum, bool last) const {
+    const bool is_root = begins(i);
+    if (last) id[i] = is_root ? first + static_cast<index_t>(sum) : not_yet;
+    sum += is_root;
+  }
+};
+
+/// joined[i] := the aggregate that node i begins or is next to, else what it had
+struct Join {
+  const index_t* offsets;
+  const index_t* neighbours;
+  const index_t* aggregate;
+  const index_t* id;
+  index_t* joined;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    index_t found = aggregate[i];
+    if (found == not_yet) {
+      found = id[i];
+      for (index_t k = offsets[i]; k < offsets[i + 1] && found == not_yet; ++k)
+        found = id[neighbours[k]];
+    }
+    joined[i] = found;
+  }
+};
+
+/// The rest joins the aggregate with which it has most neighbours in common, of two equal ones the first.
+struct JoinRest {
+  const index_t* offsets;
+  const index_t* neighbours;
+  const index_t* aggregate;
+  index_t* joined;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    index_t found = aggregate[i];
+    if (found == not_yet) {
+      index_t most = 0;
+      for (index_t k = offsets[i]; k < offsets[i + 1]; ++k) {
+        const index_t candidate = aggregate[neighbours[k]];
+        if (candidate < 0 || candidate == found) continue;
+        index_t count = 0;
+        for (index_t l = offsets[i]; l < offsets[i + 1]; ++l)
+          count += aggregate[neighbours[l]] == candidate;
+        if (count > most || (count == most && candidate < found)) {
+          most = count;
+          found = candidate;
+        }
+      }
+    }
+    joined[i] = found;
+  }
+};
+
+}  // namespace aggregation
+
+template <class Space>
+struct Aggregates {
+  Vector<index_t, Space> of;  ///< [nodes]; negative: in none
+  index_t count = 0;
+};
+
+/// Aggregates of the nodes of a symmetric graph. Waits.
+template <class Exec, class Space>
+Aggregates<Space> aggregate(const Exec& exec, const Graph<Space>& graph) {
+  using namespace aggregation;
+  const auto n = static_cast<std::size_t>(graph.nodes);
+  const index_t* const offsets = graph.offsets.data();
+  const index_t* const neighbours = graph.neighbours.data();
+  auto of = uninitialized<index_t, Space>("cnc::aggregates", n);
+  auto joined = uninitialized<index_t, Space>("cnc::aggregates", n);
+  const auto id = uninitialized<index_t, Space>("cnc::aggregates", n);
+  const auto number = uninitialized<std::uint64_t, Space>("cnc::aggregates", n);
+  const auto least = uninitialized<std::uint64_t, Space>("cnc::aggregates", n);
+  on_each(exec, graph.nodes, MarkAlone{offsets, of.data()});
+
+  index_t count = 0;
+  // First all that are free; then what is left between them, where two neighbours at least come with it.
+  for (const index_t least_neighbours : {0, 2}) {
+    offset_t undecided = graph.nodes;
+    // A graph that is symmetric is done in a dozen rounds; one that is not, by rounding, might never be.
+    for (std::uint64_t round = 0; undecided > 0 && round < 64; ++round) {
+      on_each(exec, graph.nodes, Draw{of.data(), number.data(), round});
+      on_each(exec, graph.nodes,
+              FindLeast{offsets, neighbours, of.data(), number.data(), least.data(), round == 0});
+      undecided = sum_over(exec, graph.nodes,
+                           Decide{offsets, neighbours, of.data(), number.data(), least.data()});
+    }
+    count += static_cast<index_t>(scan(
+        exec, 0, graph.nodes,
+        NumberRoots{
+            {offsets, neighbours, of.data(), number.data(), least_neighbours}, count, id.data()}));
+    on_each(exec, graph.nodes, Join{offsets, neighbours, of.data(), id.data(), joined.data()});
+    std::swap(of, joined);
+  }
+  on_each(exec, graph.nodes, JoinRest{offsets, neighbours, of.data(), joined.data()});
+  exec.fence();
+  return {joined, count};
+}
+
+}  // namespace cnc::detail

@@ -1,0 +1,142 @@
+#include <cnc/amg.hpp>
+
+#include "convert/spaces.hpp"
+#include "precondition/amg/build_cycle.hpp"
+#include "precondition/amg/hierarchy.hpp"
+
+#include <cnc/blas1.hpp>
+
+#include <variant>
+
+namespace cnc {
+
+double AmgHierarchy::operator_complexity() const {
+  double sum = 0;
+  for (const AmgLevel& level : levels) sum += static_cast<double>(level.nonzeros);
+  return levels.empty() ? 0 : sum / static_cast<double>(std::max<offset_t>(levels[0].nonzeros, 1));
+}
+double AmgHierarchy::grid_complexity() const {
+  double sum = 0;
+  for (const AmgLevel& level : levels) sum += level.rows;
+  return levels.empty() ? 0 : sum / std::max<index_t>(levels[0].rows, 1);
+}
+
+template <class V, class Exec>
+struct Amg<V, Exec>::State {
+  AmgOptions options;
+  std::vector<Vector<const V, Space>> near_null;
+  detail::Hierarchy<V, Exec> hierarchy;
+  std::variant<detail::Cycle<float, Exec>, detail::Cycle<double, Exec>> cycle;
+  AmgHierarchy facts;
+
+  /// Whether float holds what is there.
+  bool fits_float(const Exec& exec, const CsrMatrix<V, Space>& A) const {
+    if constexpr (std::is_same_v<V, float>) return true;
+    return options.in_float && detail::range_is_float(exec, A);
+  }
+
+  template <class M>
+  detail::Cycle<M, Exec>& new_cycle() {
+    cycle.template emplace<detail::Cycle<M, Exec>>();
+    auto& made = std::get<detail::Cycle<M, Exec>>(cycle);
+    made.degree = options.smoother_degree;
+    made.kind = options.cycle;
+    return made;
+  }
+};
+
+template <class V, class Exec>
+Amg<V, Exec>::Amg(const AmgOptions& options) : state_(std::make_unique<State>()) {
+  require(options.strength >= 0 && options.strength < 1, "Amg: strength must be 0 to less than 1");
+  require(options.block_size >= 0 && options.block_size <= max_block_size,
+          "Amg: block size must be 0 to 16");
+  require(options.smoother_degree >= 1 && options.smoother_degree <= 16,
+          "Amg: the degree of the smoother must be 1 to 16");
+  require(options.coarsest_rows >= 1 && options.coarsest_rows <= 4000,
+          "Amg: rows of the coarsest level must be 1 to 4000");
+  require(options.max_levels >= 1, "Amg: there must be a level at least");
+  state_->options = options;
+}
+template <class V, class Exec>
+Amg<V, Exec>::~Amg() = default;
+
+template <class V, class Exec>
+void Amg<V, Exec>::set_near_null_space(std::vector<Vector<const V, Space>> vectors) {
+  require(vectors.size() <= max_block_size, "Amg: 16 near-null vectors at most");
+  for (auto& vector : vectors) vector = detail::cloned_vector<V, Space>(vector);
+  state_->near_null = std::move(vectors);
+}
+
+template <class V, class Exec>
+std::string Amg<V, Exec>::name() const {
+  return "amg";
+}
+
+template <class V, class Exec>
+double Amg<V, Exec>::bytes(index_t rows, offset_t nonzeros) const {
+  // The matrix in the cycle, prolongations both ways, the products that update_values goes through, and half of all that
+  // again for coarser levels.
+  const double n = rows, entries = double(nonzeros);
+  const double cycle = entries * (sizeof(float) + sizeof(index_t)) + 5 * n * sizeof(float);
+  const double products = 3 * n * 3 * (sizeof(V) + sizeof(index_t));
+  return 1.5 * (cycle + products);
+}
+
+template <class V, class Exec>
+PreconditionerSetup Amg<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                                         const Matrix<V, Space>& layout) {
+  State& s = *state_;
+  s.facts = {};
+  s.hierarchy = {};
+  const auto build = [&]<class M>() {
+    return detail::build_hierarchy<M>(ctx, s.options, s.near_null, A, layout, s.hierarchy,
+                                      s.template new_cycle<M>(), s.facts);
+  };
+  s.facts.in_float = s.fits_float(ctx.execution_space_instance(), A);
+  return s.facts.in_float ? build.template operator()<float>()
+                          : build.template operator()<double>();
+}
+
+template <class V, class Exec>
+PreconditionerSetup Amg<V, Exec>::update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                                                const Matrix<V, Space>& layout) {
+  State& s = *state_;
+  if (s.facts.levels.empty() || s.facts.in_float != s.fits_float(ctx.execution_space_instance(), A))
+    return set_up(ctx, A, layout);
+  return std::visit(
+      [&](auto& cycle) {
+        return detail::update_hierarchy(ctx, s.options, A, layout, s.hierarchy, cycle, s.facts);
+      },
+      s.cycle);
+}
+
+template <class V, class Exec>
+void Amg<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
+                         const Vector<V, Space>& z) const {
+  std::visit(
+      [&](const auto& cycle) {
+        require(
+            !cycle.levels.empty() && cycle.levels[0].rows == detail::checked_extent(r.extent(0)),
+            "Amg: apply without a set_up for a matrix of so many rows");
+        const auto& finest = cycle.levels[0];
+        using M = typename std::decay_t<decltype(finest.f)>::value_type;
+        detail::on_each(ctx, finest.rows, detail::ScaleTo<V, M>{r.data(), finest.f.data(), V(1)});
+        cycle.run(ctx, 0);
+        detail::on_each(ctx, finest.rows, detail::ScaleTo<M, V>{finest.x.data(), z.data(), M(1)});
+      },
+      state_->cycle);
+}
+
+template <class V, class Exec>
+const AmgHierarchy& Amg<V, Exec>::hierarchy() const {
+  return state_->facts;
+}
+
+template class Amg<float>;
+template class Amg<double>;
+#ifdef CNC_KOKKOS_HAS_DEVICE
+template class Amg<float, Kokkos::DefaultExecutionSpace>;
+template class Amg<double, Kokkos::DefaultExecutionSpace>;
+#endif
+
+}  // namespace cnc

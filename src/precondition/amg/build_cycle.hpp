@@ -1,0 +1,296 @@
+#pragma once
+
+#include "convert/sorted_rows.hpp"
+#include "convert/spaces.hpp"
+#include "precondition/amg/dense_inverse.hpp"
+#include "precondition/amg/hierarchy.hpp"
+#include "precondition/amg/spectral_radius.hpp"
+
+#include <cnc/copy.hpp>
+#include <cnc/formats.hpp>
+
+#include <cmath>
+#include <type_traits>
+
+// From the levels as they are set up to those of a cycle: other precision, layouts, smoothers, the last level's inverse.
+
+namespace cnc::detail {
+
+/// Values of a matrix in another precision; the index arrays are shared.
+template <class M, class Exec, class V, class Space>
+Vector<M, Space> values_in(const Exec& exec, const Vector<V, Space>& values) {
+  if constexpr (std::is_same_v<M, V>) {
+    return values;
+  } else {
+    const auto to = uninitialized<M, Space>("cnc::amg", values.extent(0));
+    on_each(exec, static_cast<offset_t>(values.extent(0)),
+            ScaleTo<V, M>{values.data(), to.data(), V(1)});
+    return to;
+  }
+}
+template <class M, class Exec, class V, class Space>
+Matrix<M, Space> layout_in(const Exec& exec, const Matrix<V, Space>& A) {
+  const auto in_other = [&](const auto& a) -> Matrix<M, Space> {
+    const auto values = values_in<M>(exec, a.values);
+    if constexpr (requires { a.slice_height; }) {
+      return BsellMatrix<M, Space>{a.rows,        a.cols,          a.block_size, a.slice_height,
+                                   a.sort_window, a.slice_offsets, a.columns,    a.row_permutation,
+                                   values,        a.nonzeros};
+    } else if constexpr (requires { a.symmetric; }) {
+      return DiaMatrix<M, Space>{a.rows, a.cols, a.symmetric, a.offsets, values, a.nonzeros};
+    } else {
+      BcsrMatrix<M, Space> to(a.rows, a.cols, a.block_size, a.row_offsets, a.columns, values,
+                              a.nonzeros);
+      to.checked = a.checked;
+      return to;
+    }
+  };
+  return std::visit(in_other, A);
+}
+
+/// Scalar rows of a matrix of blocks.
+template <class V, class M>
+struct ExpandRow {
+  BlocksOperand<V> A;
+  index_t* row_offsets;
+  index_t* columns;
+  M* values;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t row) const {
+    const int h = A.height, w = A.width;
+    const offset_t i = row / h;
+    const int r = static_cast<int>(row % h);
+    const index_t begin = A.row_offsets[i], length = A.row_offsets[i + 1] - begin;
+    index_t to = (begin * h + r * length) * w;
+    row_offsets[row] = to;
+    if (row + 1 == offset_t(A.rows) * h) row_offsets[row + 1] = to + length * w;
+    for (index_t k = begin; k < begin + length; ++k)
+      for (int c = 0; c < w; ++c, ++to) {
+        columns[to] = A.columns[k] * w + c;
+        values[to] = static_cast<M>(A.block(k)[r * w + c]);
+      }
+  }
+};
+
+/// A matrix of blocks as products take it: square blocks stay, others become CSR.
+template <class M, class Exec, class V, class Space>
+Matrix<M, Space> matrix_of(const Exec& exec, const SparseBlocks<V, Space>& A) {
+  const index_t rows = A.rows * A.height, cols = A.cols * A.width;
+  if (A.height == A.width) {
+    BcsrMatrix<M, Space> square(rows, cols, A.height, A.row_offsets, A.columns,
+                                values_in<M>(exec, A.values));
+    square.checked = Checked::ascending;
+    return square;
+  }
+  const auto n = static_cast<std::size_t>(rows);
+  const auto entries = A.values.extent(0);
+  require_offset<index_t>(static_cast<offset_t>(entries), "entries in a prolongation");
+  const auto row_offsets = zeroed<index_t, Space>("cnc::amg", n + 1);
+  const auto columns = uninitialized<index_t, Space>("cnc::amg", entries);
+  const auto values = uninitialized<M, Space>("cnc::amg", entries);
+  on_each(exec, rows,
+          ExpandRow<V, M>{operand_of(A), row_offsets.data(), columns.data(), values.data()});
+  exec.fence();
+  CsrMatrix<M, Space> scalar(rows, cols, 1, row_offsets, columns, values);
+  scalar.checked = Checked::ascending;
+  return scalar;
+}
+
+/// The largest magnitude of values.
+template <class V>
+struct LargestMagnitude {
+  const V* values;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t k, Largest& largest) const {
+    const double magnitude = std::abs(static_cast<double>(values[k]));
+    if (!(magnitude <= largest.value)) largest.value = magnitude;
+  }
+};
+/// Whether float has room above and below for the values of A, its products and its inverse.
+template <class Exec, class V, class Space>
+bool range_is_float(const Exec& exec, const CsrMatrix<V, Space>& A) {
+  const double largest = sum_over<Largest>(exec, static_cast<offset_t>(A.values.extent(0)),
+                                           LargestMagnitude<V>{A.values.data()})
+                             .value;
+  return largest < 1e18 && largest > 1e-18;
+}
+
+/// Whether A is, to what rounding leaves.
+template <class V, class Space>
+bool is_symmetric(const CsrMatrix<V, Space>& A) {
+  constexpr double same = 1e-10;
+  return find_asymmetry(A).relative <= (sizeof(V) < sizeof(double) ? 1e-5 : same);
+}
+
+/// Level 0 in blocks of b, over the memory of A or of its layout where that is possible.
+template <class Exec, class V, class Space>
+SparseBlocks<V, Space> finest_blocks(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout,
+                                     int b) {
+  if (b == 1) {
+    const CsrMatrix<V, Space> ascending = ascending_csr<SetUpExec<Space>>(A);
+    return as_blocks(ascending);
+  }
+  const auto* const given = std::get_if<BcsrMatrix<V, Space>>(&layout);
+  const BcsrMatrix<V, Space> blocks =
+      given != nullptr && given->block_size == b ? *given : to_bcsr(A, b);
+  return {blocks.block_rows(), blocks.block_cols(), b, b, blocks.row_offsets,
+          blocks.columns,      blocks.values};
+}
+
+/// Products, diagonal and spectrum of a level that is not the last.
+template <class M, class V, class Exec>
+void set_up_smoother(Context<Exec>& ctx, const SetUpLevel<V, typename Exec::memory_space>& level,
+                     const Matrix<V, typename Exec::memory_space>* layout, bool symmetric,
+                     CycleLevel<M, Exec>& to) {
+  const Exec& exec = ctx.execution_space_instance();
+  to.rows = level.A.rows * level.A.height;
+  to.block_size = level.A.height;
+  to.A.take(ctx, layout != nullptr ? layout_in<M>(exec, *layout) : matrix_of<M>(exec, level.A));
+  to.inverse = values_in<M>(exec, level.inverse);
+  to.allocate(false);
+  exec.fence();
+  to.largest = symmetric ? largest_eigenvalue(ctx, to) : 0;
+  if (to.largest == 0 || level.A.height == 1) {
+    const double bound = row_sum_bound(exec, level.A, level.inverse);
+    if (to.largest == 0 || bound < to.largest) to.largest = bound;
+  }
+}
+
+/// The inverse of the last level's matrix. Its rank.
+template <class M, class V, class Exec>
+index_t invert_last(const Exec& exec, const SparseBlocks<V, typename Exec::memory_space>& A,
+                    bool symmetric, CycleLevel<M, Exec>& to) {
+  using Space = typename Exec::memory_space;
+  const auto offsets = copy_to<HostSpace>(A.row_offsets);
+  const auto columns = copy_to<HostSpace>(A.columns);
+  const auto values = copy_to<HostSpace>(A.values);
+  const int b = A.height;
+  const auto n = static_cast<std::size_t>(A.rows * b);
+  std::vector<double> dense(n * n, 0);
+  for (index_t i = 0; i < A.rows; ++i)
+    for (index_t k = offsets(i); k < offsets(i + 1); ++k)
+      for (int r = 0; r < b; ++r)
+        for (int c = 0; c < b; ++c)
+          dense[static_cast<std::size_t>(i * b + r) * n +
+                static_cast<std::size_t>(columns(k) * b + c)] =
+              static_cast<double>(values((static_cast<std::size_t>(k) * b + r) * b + c));
+  const DenseInverse inverse(dense, n, symmetric);
+  const auto host = uninitialized<M>("cnc::amg", n * n);
+  for (std::size_t k = 0; k < n * n; ++k) host(k) = static_cast<M>(dense[k]);
+  to.dense = copy_to<Space>(host);
+  exec.fence();
+  return static_cast<index_t>(inverse.rank());
+}
+
+template <class M, class Exec>
+AmgLevel described(const CycleLevel<M, Exec>& level, offset_t entries, int b) {
+  const auto& matrix = level.A.matrix;
+  std::string format =
+      std::visit([](const auto& a) { return std::string(a.format_name()); }, matrix);
+  if (const int size = block_size(matrix); format != "csr" && format.rfind("dia", 0) != 0)
+    format += ":" + std::to_string(size);
+  return {level.rows, entries, b, level.dense.extent(0) > 0 ? "dense inverse" : format,
+          level.largest};
+}
+
+/// A diagonal that cannot be inverted, as the outcome of a set-up.
+inline PreconditionerSetup fault_at(index_t row) { return {.row = row}; }
+
+/// Builds everything. Waits.
+template <class M, class V, class Exec>
+PreconditionerSetup build_hierarchy(
+    Context<Exec>& ctx, const AmgOptions& options,
+    const std::vector<Vector<const V, typename Exec::memory_space>>& near_null,
+    const CsrMatrix<V, typename Exec::memory_space>& A,
+    const Matrix<V, typename Exec::memory_space>& layout, Hierarchy<V, Exec>& hierarchy,
+    Cycle<M, Exec>& cycle, AmgHierarchy& facts) {
+  using Space = typename Exec::memory_space;
+  const Exec& exec = ctx.execution_space_instance();
+  require(A.rows == A.cols, "Amg: the matrix must be square");
+  int b = options.block_size > 0 ? options.block_size : block_size(layout);
+  if (A.rows % b != 0) {
+    require(options.block_size == 0, "Amg: the rows are no multiple of the block size");
+    b = 1;
+  }
+  facts.symmetric = is_symmetric(A);
+
+  auto& levels = hierarchy.levels;
+  levels.emplace_back();
+  levels[0].A = finest_blocks<Exec>(A, layout, b);
+  levels[0].near_null = near_null_space<V>(exec, A.rows, b, near_null);
+  for (std::size_t l = 0;; ++l) {
+    Laps laps(exec);
+    cycle.levels.emplace_back();
+    auto& to = cycle.levels[l];
+    const index_t rows = levels[l].A.rows * levels[l].A.height;
+    bool is_last = rows <= options.coarsest_rows;
+    if (!is_last || l == 0) {
+      levels[l].inverse =
+          uninitialized<V, Space>("cnc::amg", static_cast<std::size_t>(rows) *
+                                                  static_cast<std::size_t>(levels[l].A.height));
+      const index_t fault = invert_diagonal(exec, levels[l].A, levels[l].inverse);
+      if (fault >= 0 && l == 0) return fault_at(fault);
+    }
+    if (!is_last) {
+      set_up_smoother(ctx, levels[l], l == 0 ? &layout : nullptr, facts.symmetric, to);
+      laps.add_to(facts.smoother_seconds);
+      SetUpLevel<V, Space> coarse;
+      if (static_cast<int>(l) + 1 < options.max_levels &&
+          coarsen(exec, options, facts.symmetric, to.largest, levels[l], coarse, l + 1, facts)) {
+        Laps more(exec);
+        to.prolongation.take(ctx, matrix_of<M>(exec, levels[l].prolongation));
+        to.restriction.take(ctx, matrix_of<M>(exec, levels[l].restriction));
+        more.add_to(facts.smoother_seconds);
+        facts.levels.push_back(described(to, levels[l].A.entries(), levels[l].A.height));
+        levels.push_back(std::move(coarse));
+        continue;
+      }
+    } else {
+      to.rows = rows;
+      to.allocate(true);
+      facts.coarsest_rank = invert_last(exec, levels[l].A, facts.symmetric, to);
+      laps.add_to(facts.coarsest_seconds);
+    }
+    facts.levels.push_back(described(to, levels[l].A.entries(), levels[l].A.height));
+    return {};
+  }
+}
+
+/// New numbers on the aggregates and patterns that are there. Waits.
+template <class M, class V, class Exec>
+PreconditionerSetup update_hierarchy(Context<Exec>& ctx, const AmgOptions& options,
+                                     const CsrMatrix<V, typename Exec::memory_space>& A,
+                                     const Matrix<V, typename Exec::memory_space>& layout,
+                                     Hierarchy<V, Exec>& hierarchy, Cycle<M, Exec>& cycle,
+                                     AmgHierarchy& facts) {
+  const Exec& exec = ctx.execution_space_instance();
+  auto& levels = hierarchy.levels;
+  const bool unfiltered = levels[0].filtered_A.values.data() == levels[0].A.values.data();
+  levels[0].A = finest_blocks<Exec>(A, layout, levels[0].A.height);
+  if (unfiltered) levels[0].filtered_A = levels[0].A;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    auto& level = levels[l];
+    auto& to = cycle.levels[l];
+    if (level.inverse.extent(0) > 0) {
+      const index_t fault = invert_diagonal(exec, level.A, level.inverse);
+      if (fault >= 0 && l == 0) return fault_at(fault);
+    }
+    if (to.dense.extent(0) > 0) {
+      facts.coarsest_rank = invert_last(exec, level.A, facts.symmetric, to);
+      continue;
+    }
+    set_up_smoother(ctx, level, l == 0 ? &layout : nullptr, facts.symmetric, to);
+    facts.levels[l].largest_eigenvalue = to.largest;
+    if (l + 1 == levels.size()) continue;
+    refilter(exec, level.A, level.strong, level.near_null, level.filtered_A);
+    Coarsening<V, Exec> coarsening(exec, level, levels[l + 1], true, "");
+    if (options.smoothed) {
+      coarsening.smooth_prolongation(smoothing_step(exec, level, to.largest));
+      coarsening.transpose_prolongation();
+    }
+    coarsening.form_coarse();
+    to.prolongation.take(ctx, matrix_of<M>(exec, level.prolongation));
+    to.restriction.take(ctx, matrix_of<M>(exec, level.restriction));
+  }
+  return {};
+}
+
+}  // namespace cnc::detail

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace cnc::detail {
+
+/// The inverse of a dense matrix in place, row-major, on the host; of a singular one an inverse on the part that the pivots
+/// reach, zeros for the rest: a constant, say, that A maps to zero.
+///
+/// Pivots are taken from the diagonal where the matrix is symmetric, whose inverse then is too, else from all that is left.
+/// Cost     2 n^3 operations.
+/// Method   Gauss-Jordan elimination with complete pivoting: Golub & Van Loan, Matrix computations, 4th ed., 2013, section 3.4.8; sweeps of a
+///          symmetric matrix: Goodnight, A tutorial on the SWEEP operator, 1979.
+class DenseInverse {
+ public:
+  DenseInverse(std::vector<double>& a, std::size_t n, bool symmetric)
+      : a_(a), n_(n), row_of_(n), column_of_(n), is_done_(n, false), column_is_done_(n, false) {
+    double largest = 0;
+    for (const double entry : a_) largest = std::max(largest, std::abs(entry));
+    // What rounding leaves of a zero.
+    const double least = largest * 1e-13 * static_cast<double>(n);
+    for (; rank_ < n_; ++rank_) {
+      std::pair<std::size_t, std::size_t> next = pivot(symmetric);
+      if (symmetric && !(std::abs(at(next.first, next.second)) > least))
+        next = pivot(symmetric = false);  // a matrix with zeros on its diagonal
+      if (!(std::abs(at(next.first, next.second)) > least)) break;
+      eliminate(next.first, next.second);
+    }
+    arrange();
+  }
+
+  std::size_t rank() const { return rank_; }
+
+ private:
+  double& at(std::size_t i, std::size_t j) { return a_[i * n_ + j]; }
+
+  std::pair<std::size_t, std::size_t> pivot(bool symmetric) {
+    std::pair<std::size_t, std::size_t> best{n_, n_};
+    double most = -1;
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (is_done_[i]) continue;
+      const std::size_t first = symmetric ? i : 0, last = symmetric ? i + 1 : n_;
+      for (std::size_t j = first; j < last; ++j)
+        if (!column_is_done_[j] && std::abs(at(i, j)) > most) {
+          most = std::abs(at(i, j));
+          best = {i, j};
+        }
+    }
+    return best;
+  }
+
+  /// Exchanges x_column and b_row: afterwards row `row` says what x_column is.
+  void eliminate(std::size_t row, std::size_t column) {
+    is_done_[row] = column_is_done_[column] = true;
+    row_of_[column] = row;
+    column_of_[row] = column;
+    const double inverse = 1 / at(row, column);
+    double* const p = &at(row, 0);
+    for (std::size_t j = 0; j < n_; ++j) p[j] *= inverse;
+    p[column] = inverse;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double factor = at(i, column);
+      if (i == row || factor == 0) continue;
+      double* const to = &at(i, 0);
+      to[column] = 0;
+      for (std::size_t j = 0; j < n_; ++j) to[j] -= factor * p[j];
+    }
+  }
+
+  /// Rows and columns from the pivots' order into their own; what was never a pivot is zero.
+  void arrange() {
+    std::vector<double> result(n_ * n_, 0);
+    for (std::size_t row = 0; row < n_; ++row) {
+      if (!is_done_[row]) continue;
+      const std::size_t x = column_of_[row];
+      for (std::size_t column = 0; column < n_; ++column)
+        if (column_is_done_[column]) result[x * n_ + row_of_[column]] = at(row, column);
+    }
+    a_.swap(result);
+  }
+
+  std::vector<double>& a_;
+  std::size_t n_, rank_ = 0;
+  std::vector<std::size_t> row_of_, column_of_;
+  std::vector<bool> is_done_, column_is_done_;
+};
+
+}  // namespace cnc::detail

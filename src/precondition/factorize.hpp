@@ -1,0 +1,197 @@
+#pragma once
+
+#include <cnc/incomplete.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <queue>
+#include <vector>
+
+// Incomplete factorisations on the host, in double, row by row.
+
+namespace cnc::detail {
+
+/// Rows one after the other.
+struct SparseRows {
+  std::vector<index_t> offsets{0}, columns;
+  std::vector<double> values;
+
+  void end_row() { offsets.push_back(static_cast<index_t>(columns.size())); }
+  void add(index_t column, double value) {
+    columns.push_back(column);
+    values.push_back(value);
+  }
+  index_t begin(index_t row) const { return offsets[static_cast<std::size_t>(row)]; }
+  index_t end(index_t row) const { return offsets[static_cast<std::size_t>(row) + 1]; }
+};
+
+/// A ~ (I + L) (D + U), L and U strictly triangular.
+struct Factors {
+  SparseRows lower, upper;
+  std::vector<double> inverse;  ///< of D
+};
+
+/// One attempt at a factorisation of a matrix with ascending rows.
+template <class V>
+class Factorization {
+ public:
+  Factorization(const CsrMatrix<V>& A, const IncompleteOptions& options, double shift)
+      : A_(A),
+        options_(options),
+        shift_(shift),
+        row_(static_cast<std::size_t>(A.rows), 0),
+        is_in_(static_cast<std::size_t>(A.rows), false) {}
+
+  /// The first row whose pivot is not usable, or -1.
+  index_t run(Factors& factors) {
+    factors = {};
+    factors.inverse.reserve(row_.size());
+    for (index_t i = 0; i < A_.rows; ++i)
+      if (!add_row(i, factors)) return i;
+    if (options_.kind == IncompleteKind::ic0) mirror(factors);
+    return -1;
+  }
+
+ private:
+  bool fills() const { return options_.kind == IncompleteKind::ilut; }
+
+  void put(index_t column, double value) {
+    const auto at = static_cast<std::size_t>(column);
+    if (!is_in_[at]) {
+      is_in_[at] = true;
+      row_[at] = 0;
+      pattern_.push_back(column);
+    }
+    row_[at] += value;
+  }
+
+  bool add_row(index_t i, Factors& factors) {
+    load(i);
+    eliminate(i, factors);
+    const double pivot = row_[static_cast<std::size_t>(i)];
+    store(i, factors);
+    for (const index_t column : pattern_) is_in_[static_cast<std::size_t>(column)] = false;
+    pattern_.clear();
+    const bool positive = pivot > 0 || options_.kind != IncompleteKind::ic0;
+    if (!std::isfinite(pivot) || !(std::abs(pivot) > 1e-10 * magnitude_) || !positive) return false;
+    factors.inverse.push_back(1 / pivot);
+    return true;
+  }
+
+  /// Row i of A with its diagonal, shifted.
+  void load(index_t i) {
+    double sum = 0, largest = 0;
+    entries_ = 0;
+    for (index_t k = A_.row_offsets(i); k < A_.row_offsets(i + 1); ++k) {
+      const auto value = static_cast<double>(A_.values(k));
+      put(A_.columns(k), value);
+      sum += std::abs(value);
+      largest = std::max(largest, std::abs(value));
+      ++entries_;
+    }
+    put(i, 0);
+    magnitude_ = largest;
+    mean_ = entries_ > 0 ? sum / entries_ : 0;
+    double& diagonal = row_[static_cast<std::size_t>(i)];
+    const double part = shift_ * (diagonal != 0 ? std::abs(diagonal) : mean_);
+    diagonal += diagonal < 0 ? -part : part;
+  }
+
+  void eliminate(index_t i, const Factors& factors) {
+    // Columns below i in ascending order, with those that fill in.
+    std::priority_queue<index_t, std::vector<index_t>, std::greater<>> waiting;
+    for (const index_t column : pattern_)
+      if (column < i) waiting.push(column);
+    while (!waiting.empty()) {
+      const index_t k = waiting.top();
+      waiting.pop();
+      double& entry = row_[static_cast<std::size_t>(k)];
+      entry *= factors.inverse[static_cast<std::size_t>(k)];
+      if (fills() && std::abs(entry) * pivot_of(factors, k) < options_.drop * mean_) {
+        entry = 0;
+        continue;
+      }
+      for (index_t e = factors.upper.begin(k); e < factors.upper.end(k); ++e) {
+        const index_t column = factors.upper.columns[static_cast<std::size_t>(e)];
+        const double change = -entry * factors.upper.values[static_cast<std::size_t>(e)];
+        if (is_in_[static_cast<std::size_t>(column)]) {
+          row_[static_cast<std::size_t>(column)] += change;
+        } else if (fills()) {
+          put(column, change);
+          if (column < i) waiting.push(column);
+        }
+      }
+    }
+  }
+  static double pivot_of(const Factors& factors, index_t k) {
+    return std::abs(1 / factors.inverse[static_cast<std::size_t>(k)]);
+  }
+
+  void store(index_t i, Factors& factors) {
+    std::vector<index_t> below, above;
+    for (const index_t column : pattern_)
+      if (column != i) (column < i ? below : above).push_back(column);
+    if (fills()) {
+      const auto most = static_cast<std::size_t>(std::ceil(options_.fill * std::max(entries_, 1)));
+      keep_largest(below, most, 0);
+      keep_largest(above, most, options_.drop * mean_);
+    }
+    for (auto* part : {&below, &above}) {
+      std::sort(part->begin(), part->end());
+      SparseRows& rows = part == &below ? factors.lower : factors.upper;
+      for (const index_t column : *part) rows.add(column, row_[static_cast<std::size_t>(column)]);
+      rows.end_row();
+    }
+  }
+  void keep_largest(std::vector<index_t>& columns, std::size_t most, double least) const {
+    const auto size = [&](index_t c) { return std::abs(row_[static_cast<std::size_t>(c)]); };
+    std::erase_if(columns, [&](index_t c) { return size(c) <= least; });
+    if (columns.size() <= most) return;
+    std::nth_element(
+        columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(most), columns.end(),
+        [&](index_t a, index_t b) { return size(a) > size(b) || (size(a) == size(b) && a < b); });
+    columns.resize(most);
+  }
+
+  /// U = D L^T to the bit. L and U have mirrored patterns where A has.
+  static void mirror(Factors& factors) {
+    std::vector<index_t> next(factors.upper.offsets.begin(), factors.upper.offsets.end() - 1);
+    const auto rows = static_cast<index_t>(factors.inverse.size());
+    for (index_t j = 0; j < rows; ++j)
+      for (index_t e = factors.lower.begin(j); e < factors.lower.end(j); ++e) {
+        const auto i = static_cast<std::size_t>(factors.lower.columns[static_cast<std::size_t>(e)]);
+        index_t& at = next[i];
+        while (at < factors.upper.offsets[i + 1] &&
+               factors.upper.columns[static_cast<std::size_t>(at)] < j)
+          ++at;
+        if (at < factors.upper.offsets[i + 1] &&
+            factors.upper.columns[static_cast<std::size_t>(at)] == j)
+          factors.upper.values[static_cast<std::size_t>(at)] =
+              factors.lower.values[static_cast<std::size_t>(e)] / factors.inverse[i];
+      }
+  }
+
+  const CsrMatrix<V>& A_;
+  const IncompleteOptions& options_;
+  double shift_;
+  std::vector<double> row_;  ///< the row under way, by columns
+  std::vector<bool> is_in_;
+  std::vector<index_t> pattern_;  ///< of it
+  double magnitude_ = 0, mean_ = 0;
+  int entries_ = 0;
+};
+
+/// Tries larger and larger shifts. The row at fault, or -1.
+template <class V>
+index_t factorize(const CsrMatrix<V>& A, const IncompleteOptions& options, Factors& factors,
+                  double& shift) {
+  index_t fault = -1;
+  for (shift = 0; shift < 20; shift = shift == 0 ? 1e-3 : 10 * shift) {
+    fault = Factorization<V>(A, options, shift).run(factors);
+    if (fault < 0) break;
+  }
+  return fault;
+}
+
+}  // namespace cnc::detail

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "on_each.hpp"
+#include "precondition/factorize.hpp"
+
+#include <cnc/copy.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace cnc::detail {
+
+/// z(i) := inverse(i) (r(i) - sum of the row), in the order in which rows are stored. inverse null: ones. r may be z.
+template <class V>
+struct SubstituteRow {
+  const index_t* rows;
+  const index_t* row_offsets;
+  const index_t* columns;
+  const V* values;
+  const V* inverse;
+  const V* r;
+  V* z;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const {
+    const index_t row = rows[place];
+    V sum = 0;
+    for (index_t k = row_offsets[place]; k < row_offsets[place + 1]; ++k)
+      sum += values[k] * z[columns[k]];
+    z[row] = inverse == nullptr ? r[row] - sum : inverse[row] * (r[row] - sum);
+  }
+};
+
+/// A triangle whose rows are solved one after the other, or level by level: those of a level need those of levels before only.
+template <class V, class Exec>
+class TriangularSolve {
+ public:
+  using Space = typename Exec::memory_space;
+
+  /// Level by level on a device, and on a host where levels are long enough for threads.
+  void set_up(const SparseRows& triangle, bool from_the_end) {
+    const auto n = static_cast<index_t>(triangle.offsets.size()) - 1;
+    std::vector<index_t> order = levels_of(triangle, from_the_end);
+    const index_t levels = levels_;
+    if (is_host_space<Space> && n < 8192 * offset_t(std::max<index_t>(levels, 1))) {
+      begins_.clear();
+      for (index_t k = 0; k < n; ++k)
+        order[static_cast<std::size_t>(k)] = from_the_end ? n - 1 - k : k;
+    }
+    std::vector<index_t> offsets{0}, columns;
+    std::vector<V> values;
+    offsets.reserve(order.size() + 1);
+    columns.reserve(triangle.columns.size());
+    values.reserve(triangle.columns.size());
+    for (const index_t row : order) {
+      for (index_t k = triangle.begin(row); k < triangle.end(row); ++k) {
+        columns.push_back(triangle.columns[static_cast<std::size_t>(k)]);
+        values.push_back(static_cast<V>(triangle.values[static_cast<std::size_t>(k)]));
+      }
+      offsets.push_back(static_cast<index_t>(columns.size()));
+    }
+    rows_ = there(order);
+    offsets_ = there(offsets);
+    columns_ = there(columns);
+    values_ = there(values);
+  }
+
+  void apply(const Context<Exec>& ctx, const V* inverse, const V* r, V* z) const {
+    SubstituteRow<V> row{
+        rows_.data(), offsets_.data(), columns_.data(), values_.data(), inverse, r, z};
+    if (begins_.empty()) {
+      if constexpr (is_host_space<Space>)
+        for (std::size_t k = 0; k < rows_.extent(0); ++k) row(static_cast<offset_t>(k));
+      return;
+    }
+    for (std::size_t level = 0; level + 1 < begins_.size(); ++level) {
+      auto rows_of_level = row;
+      rows_of_level.rows += begins_[level];
+      rows_of_level.row_offsets += begins_[level];
+      on_each(ctx, begins_[level + 1] - begins_[level], rows_of_level);
+    }
+  }
+
+  index_t levels() const { return levels_; }
+
+  template <class T>
+  static Vector<T, Space> there(const std::vector<T>& entries) {
+    const auto host = uninitialized<T>("cnc::triangle", entries.size());
+    std::copy(entries.begin(), entries.end(), host.data());
+    return copy_to<Space>(host);
+  }
+
+ private:
+  /// Rows by levels, each in its order.
+  std::vector<index_t> levels_of(const SparseRows& triangle, bool from_the_end) {
+    const auto n = static_cast<index_t>(triangle.offsets.size()) - 1;
+    std::vector<index_t> level(static_cast<std::size_t>(n), 0);
+    levels_ = 0;
+    for (index_t k = 0; k < n; ++k) {
+      const index_t row = from_the_end ? n - 1 - k : k;
+      index_t own = 0;
+      for (index_t e = triangle.begin(row); e < triangle.end(row); ++e)
+        own = std::max(
+            own,
+            level[static_cast<std::size_t>(triangle.columns[static_cast<std::size_t>(e)])] + 1);
+      level[static_cast<std::size_t>(row)] = own;
+      levels_ = std::max(levels_, own + 1);
+    }
+    begins_.assign(static_cast<std::size_t>(levels_) + 1, 0);
+    for (const index_t own : level) ++begins_[static_cast<std::size_t>(own) + 1];
+    for (std::size_t l = 1; l < begins_.size(); ++l) begins_[l] += begins_[l - 1];
+    std::vector<index_t> next = begins_, order(static_cast<std::size_t>(n));
+    for (index_t row = 0; row < n; ++row)
+      order[static_cast<std::size_t>(
+          next[static_cast<std::size_t>(level[static_cast<std::size_t>(row)])]++)] = row;
+    return order;
+  }
+
+  Vector<index_t, Space> rows_, offsets_, columns_;
+  Vector<V, Space> values_;
+  std::vector<index_t> begins_;  ///< of levels; empty: one row after the other
+  index_t levels_ = 0;
+};
+
+}  // namespace cnc::detail

@@ -1,0 +1,282 @@
+#include "solve/solver_test.hpp"
+#include "support/same_matrix.hpp"
+#include "support/small_matrix.hpp"
+
+#include <cnc/amg.hpp>
+#include <cnc/blas1.hpp>
+
+#include <memory>
+
+using namespace cnc;
+using namespace cnc::testing;
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+bool takes_amg(const Backend& backend) {
+  return solves(backend) && takes_parts_of_others(backend, Method::pcg);
+}
+
+/// A solver with multigrid and what came of it.
+template <class V, class Exec>
+struct AmgSolve {
+  using Space = typename Exec::memory_space;
+  std::shared_ptr<Amg<V, Exec>> amg;
+  HostFacingSolver<V, Exec> solver;
+
+  explicit AmgSolve(Context<Exec>& ctx, const AmgOptions& options = {}, Method method = Method::pcg)
+      : amg(std::make_shared<Amg<V, Exec>>(options)),
+        solver(solver_on<V>(ctx, options_for(method, {}, PreconditionerKind::none))) {
+    solver.set_preconditioner(amg);
+  }
+  void set_modes(const std::vector<Vector<V>>& modes) {
+    std::vector<Vector<const V, Space>> there;
+    for (const auto& mode : modes) there.push_back(copy_to<Space>(mode));
+    amg->set_near_null_space(there);
+  }
+  SolveReport solve(const KnownProblem<V>& P) {
+    solver.prepare(P.A);
+    x = zeros<V>(P.rows());
+    return solver.solve(P.b, x);
+  }
+  Vector<V> x;
+};
+
+/// One cycle for r.
+template <class V, class Exec>
+Vector<V> applied(Context<Exec>& ctx, const Amg<V, Exec>& amg, const Vector<V>& r) {
+  using Space = typename Exec::memory_space;
+  const Vector<V, Space> z = zeroed<V, Space>("z", r.extent(0));
+  amg.apply(ctx, Vector<const V, Space>(copy_to<Space>(r)), z);
+  ctx.fence();
+  return copy_to<HostSpace>(z);
+}
+
+double dot_of(const Vector<double>& x, const Vector<double>& y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.extent(0); ++i) sum += x(i) * y(i);
+  return sum;
+}
+
+/// Poisson's problem with parts changed: change(i, j, value) for every entry.
+template <class Change>
+CsrMatrix<double> changed_poisson(const std::string& problem, const Change& change) {
+  const CsrMatrix<double> A = generate_problem(problem);
+  for (index_t i = 0; i < A.rows; ++i)
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
+      A.values(k) = change(i, A.columns(k), A.values(k));
+  return A;
+}
+
+}  // namespace
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "multigrid takes as many iterations on a finer grid") {
+  const bool small = is_emulated(ctx.backend());
+  for (const char* name :
+       {small ? "poisson2d:24" : "poisson2d:60", small ? "poisson3d:8" : "poisson3d:24"}) {
+    INFO(name);
+    const auto P = known_problem<double>(name);
+    AmgSolve<double, Exec> run(ctx, {.coarsest_rows = 60});
+    const SolveReport report = run.solve(P);
+    CHECK(report.converged());
+    CHECK(report.preconditioner == "amg");
+    CHECK(report.iterations <= 14);
+    CHECK(relative_difference(run.x, P.solution) < 1e-6);
+    const AmgHierarchy& h = run.amg->hierarchy();
+    REQUIRE(h.levels.size() >= 2);
+    CHECK(h.symmetric);
+    CHECK(h.in_float);
+    CHECK(h.levels[0].rows == P.rows());
+    CHECK(h.levels[0].nonzeros == P.A.nonzeros);
+    CHECK(h.levels.back().rows == h.coarsest_rank);
+    CHECK(h.operator_complexity() > 1);
+    CHECK(h.operator_complexity() < 2);
+    CHECK(h.levels[0].largest_eigenvalue > 1.8);
+    CHECK(h.levels[0].largest_eigenvalue <= 2);
+  }
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "a cycle is linear, symmetric and positive") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:31x40", "poisson2d:15x12"));
+  for (const bool smoothed : {true, false})
+    for (const int degree : {1, 3})
+      for (const AmgCycle cycle : {AmgCycle::v, AmgCycle::w}) {
+        INFO(smoothed << " " << degree << " " << int(cycle));
+        AmgSolve<double, Exec> run(ctx, {.smoother_degree = degree,
+                                         .cycle = cycle,
+                                         .smoothed = smoothed,
+                                         .coarsest_rows = 10,
+                                         .in_float = false});
+        CHECK(run.solve(P).converged());
+        CHECK(!run.amg->hierarchy().in_float);
+        const Vector<double> u = varied_vector<double>(P.rows()), v = zeros<double>(P.rows());
+        for (index_t i = 0; i < P.rows(); ++i) v(i) = (i * 53 % 17) - 8.0;
+        const auto Mu = applied(ctx, *run.amg, u), Mv = applied(ctx, *run.amg, v);
+        CHECK(std::abs(dot_of(u, Mv) - dot_of(v, Mu)) <= 1e-12 * std::abs(dot_of(u, Mu)));
+        CHECK(dot_of(u, Mu) > 0);
+        CHECK(dot_of(v, Mv) > 0);
+        const Vector<double> w = zeros<double>(P.rows());
+        for (index_t i = 0; i < P.rows(); ++i) w(i) = 2 * u(i) - 3 * v(i);
+        const auto Mw = applied(ctx, *run.amg, w);
+        for (index_t i = 0; i < P.rows(); ++i) w(i) = 2 * Mu(i) - 3 * Mv(i);
+        CHECK(relative_difference(Mw, w) < 1e-11);
+      }
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "new values on old aggregates are those of a new hierarchy") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:40x30", "poisson2d:14x13"));
+  const auto Q = with_known_solution<double>(
+      "scaled", changed_poisson(sized(ctx, "poisson2d:40x30", "poisson2d:14x13"),
+                                [](index_t, index_t, double value) { return 3 * value; }));
+  AmgSolve<double, Exec> run(ctx, {.coarsest_rows = 20}), fresh(ctx, {.coarsest_rows = 20});
+  CHECK(run.solve(P).converged());
+  run.solver.update_values(Q.A);
+  const Vector<double> x = zeros<double>(P.rows());
+  const SolveReport report = run.solver.solve(Q.b, x);
+  const SolveReport expected = fresh.solve(Q);
+  CHECK(report.converged());
+  CHECK(report.iterations == expected.iterations);
+  CHECK(relative_difference(applied(ctx, *run.amg, Q.b), applied(ctx, *fresh.amg, Q.b)) == 0);
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "rigid motions make elasticity easy") {
+  const std::string name = sized(ctx, "elasticity3d:9", "elasticity3d:3");
+  const auto P = known_problem<double>(name);
+  const AmgOptions options{.block_size = 3, .coarsest_rows = 30};
+  AmgSolve<double, Exec> constants(ctx, options), motions(ctx, options);
+  motions.set_modes(rigid_body_modes<double>(problem_coordinates(name), 3));
+  const SolveReport with_constants = constants.solve(P), with_motions = motions.solve(P);
+  CHECK(with_constants.converged());
+  CHECK(with_motions.converged());
+  CHECK(with_motions.iterations <= with_constants.iterations);
+  CHECK(with_motions.iterations <= 16);
+  CHECK(motions.amg->hierarchy().levels[0].block_size == 3);
+  CHECK(motions.amg->hierarchy().levels[1].block_size == 6);
+  CHECK(relative_difference(motions.x, P.solution) < 1e-5);
+
+  const auto plane = known_problem<double>("elasticity2d:20");
+  AmgSolve<double, Exec> turned(ctx, {.block_size = 2, .coarsest_rows = 40});
+  turned.set_modes(rigid_body_modes<double>(problem_coordinates("elasticity2d:20"), 2));
+  CHECK(turned.solve(plane).iterations <= 20);
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "multigrid preconditions methods for nonsymmetric matrices") {
+  const auto P = known_problem<double>(sized(ctx, "convection3d:14:1", "convection3d:6:1"));
+  for (const Method method : {Method::bicgstab, Method::gmres}) {
+    if (!takes_parts_of_others(ctx.backend(), method)) continue;
+    AmgSolve<double, Exec> run(ctx, {.coarsest_rows = 30}, method);
+    const SolveReport report = run.solve(P);
+    CHECK(report.converged());
+    CHECK(report.iterations <= 20);
+    CHECK(!run.amg->hierarchy().symmetric);
+  }
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg,
+                      "rows without neighbours and parts without others are no trouble") {
+  // Each seventh unknown is eliminated: a row and a column of the identity; and the rest falls apart at row 100.
+  const auto alone = [](index_t i) { return i % 7 == 3; };
+  const auto A = changed_poisson("poisson2d:20x15", [&](index_t i, index_t j, double value) {
+    if (i == j) return alone(i) ? 1.0 : value;
+    return alone(i) || alone(j) || (i < 100) != (j < 100) ? 0.0 : value;
+  });
+  const auto P = with_known_solution<double>("parts", A);
+  AmgSolve<double, Exec> run(ctx, {.coarsest_rows = 10});
+  const SolveReport report = run.solve(P);
+  CHECK(report.converged());
+  CHECK(report.iterations <= 25);
+  CHECK(relative_difference(run.x, P.solution) < 1e-6);
+
+  std::vector<std::vector<double>> diagonal(6, std::vector<double>(6, 0));
+  for (std::size_t i = 0; i < 6; ++i) diagonal[i][i] = double(i + 1);
+  AmgSolve<double, Exec> nothing_to_do(ctx, {.coarsest_rows = 1});
+  CHECK(nothing_to_do.solve(with_known_solution<double>("diagonal", small_matrix(diagonal)))
+            .converged());
+  AmgSolve<double, Exec> one(ctx);
+  CHECK(one.solve(with_known_solution<double>("one", small_matrix({{4}}))).iterations <= 1);
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "a singular matrix keeps its null space on every level") {
+  // Neumann: the diagonal is what the off-diagonal entries add up to.
+  const CsrMatrix<double> A = generate_problem(sized(ctx, "poisson2d:30x20", "poisson2d:12x9"));
+  for (index_t i = 0; i < A.rows; ++i) {
+    double sum = 0;
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
+      if (A.columns(k) != i) sum -= A.values(k);
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
+      if (A.columns(k) == i) A.values(k) = sum;
+  }
+  const auto P = with_known_solution<double>("neumann", A);
+  SolveOptions options = options_for(Method::pcg, {}, PreconditionerKind::none);
+  options.null_space = NullSpace::constant;
+  auto solver = solver_on<double>(ctx, options);
+  const auto amg = std::make_shared<Amg<double, Exec>>(AmgOptions{.coarsest_rows = 20});
+  solver.set_preconditioner(amg);
+  solver.prepare(A);
+  const Vector<double> x = zeros<double>(A.rows);
+  const SolveReport report = solver.solve(P.b, x);
+  CHECK(report.converged());
+  CHECK(report.iterations <= 20);
+  CHECK(amg->hierarchy().coarsest_rank == amg->hierarchy().levels.back().rows - 1);
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "what cannot be a hierarchy ends with a status") {
+  const std::string name = "poisson2d:12x9";
+  const auto solved = [&](const CsrMatrix<double>& A) {
+    AmgSolve<double, Exec> run(ctx, {.coarsest_rows = 10});
+    const SolveReport report = run.solve(with_known_solution<double>("changed", A));
+    for (std::size_t i = 0; i < run.x.extent(0); ++i) REQUIRE(std::isfinite(run.x(i)));
+    return report;
+  };
+  const SolveReport zero = solved(changed_poisson(
+      name, [](index_t i, index_t j, double value) { return i == 5 && j == 5 ? 0.0 : value; }));
+  CHECK(zero.status == SolveStatus::breakdown);
+  CHECK_THAT(zero.detail, ContainsSubstring("row 5"));
+
+  const SolveReport indefinite =
+      solved(changed_poisson(name, [](index_t i, index_t j, double value) {
+        return i == j && i % 2 == 0 ? -value : value;
+      }));
+  CHECK(!indefinite.converged());
+
+  // Positive off-diagonal entries, and entries that float cannot hold.
+  CHECK(solved(changed_poisson(name, [](index_t i, index_t j, double value) {
+          return i == j ? value + 2 : std::abs(value);
+        })).converged());
+  AmgSolve<double, Exec> huge(ctx, {.coarsest_rows = 10});
+  CHECK(huge.solve(with_known_solution<double>(
+                       "huge", changed_poisson(name, [](index_t, index_t,
+                                                        double value) { return 1e60 * value; })))
+            .converged());
+  CHECK(!huge.amg->hierarchy().in_float);
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "multigrid refuses what it cannot take") {
+  CHECK_THROWS_AS((Amg<double, Exec>({.strength = 1})), InvalidArgument);
+  CHECK_THROWS_AS((Amg<double, Exec>({.block_size = 17})), InvalidArgument);
+  CHECK_THROWS_AS((Amg<double, Exec>({.smoother_degree = 0})), InvalidArgument);
+  CHECK_THROWS_AS((Amg<double, Exec>({.coarsest_rows = 0})), InvalidArgument);
+  AmgSolve<double, Exec> run(ctx);
+  run.set_modes({zeros<double>(7)});
+  CHECK_THROWS_WITH(run.solver.prepare(generate_problem("poisson2d:30x30")),
+                    ContainsSubstring("near-null vector 1 has 7 entries"));
+  Amg<double, Exec> nothing;
+  const auto r = zeroed<double, typename Exec::memory_space>("r", 3);
+  CHECK_THROWS_AS(nothing.apply(ctx, r, r), InvalidArgument);
+  CHECK_THROWS_AS(rigid_body_modes<double>(zeros<double>(7), 3), InvalidArgument);
+}
+
+TEST_CASE("a hierarchy has the same bits on any number of threads") {
+  const auto P = known_problem<double>("poisson3d:24");
+  Vector<double> first;
+  for (const int threads : {1, 2, 5}) {
+    ThreadedContext ctx("openmp", threads);
+    ctx.set_least_work(1);
+    AmgSolve<double, HostExec> run(ctx);
+    CHECK(run.solve(P).converged());
+    const Vector<double> z = applied(ctx, *run.amg, P.b);
+    if (first.extent(0) == 0) first = z;
+    CHECK(relative_difference(z, first) == 0);
+  }
+}

@@ -1,0 +1,177 @@
+#include "solve/solver_test.hpp"
+#include "support/same_matrix.hpp"
+#include "support/small_matrix.hpp"
+
+#include <cnc/incomplete.hpp>
+#include <cnc/polynomial.hpp>
+
+#include <memory>
+
+using namespace cnc;
+using namespace cnc::testing;
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+bool takes_objects(const Backend& backend) {
+  return solves(backend) && takes_parts_of_others(backend, Method::pcg);
+}
+/// The reference has no other method than CG with objects.
+Method for_any_matrix(const Backend& backend) {
+  return takes_parts_of_others(backend, Method::bicgstab) ? Method::bicgstab : Method::gmres;
+}
+
+template <class P, class Exec>
+SolveReport solve_with(Context<Exec>& ctx, Method method, std::shared_ptr<P> object,
+                       const KnownProblem<double>& problem, const Vector<double>& x) {
+  auto solver = solver_on<double>(ctx, options_for(method, {}, PreconditionerKind::none));
+  solver.set_preconditioner(std::move(object));
+  solver.prepare(problem.A);
+  return solver.solve(problem.b, x);
+}
+
+template <class Exec>
+auto incomplete(const IncompleteOptions& options) {
+  return std::make_shared<IncompleteFactorization<double, Exec>>(options);
+}
+
+/// z = M^-1 r on the host.
+template <class P>
+Vector<double> applied(Context<>& ctx, const P& object, const Vector<double>& r) {
+  const Vector<double> z = zeros<double>(static_cast<index_t>(r.extent(0)));
+  object.apply(ctx, r, z);
+  return z;
+}
+
+double dot_of(const Vector<double>& x, const Vector<double>& y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.extent(0); ++i) sum += x(i) * y(i);
+  return sum;
+}
+
+}  // namespace
+
+CNC_SOLVER_TEST_WHERE(takes_objects, "a factorisation that drops nothing solves at once") {
+  // Tridiagonal: the pattern of A holds its factors. With room for all, ILUT has those of any matrix.
+  const auto line = known_problem<double>("poisson2d:40x1");
+  for (const IncompleteKind kind : {IncompleteKind::ic0, IncompleteKind::ilu0}) {
+    const Vector<double> x = zeros<double>(line.rows());
+    const auto M = incomplete<Exec>({kind});
+    CHECK(solve_with(ctx, Method::pcg, M, line, x).iterations <= 1);
+    CHECK(relative_difference(x, line.solution) < 1e-10);
+    CHECK(M->entries() == line.A.nonzeros);
+    CHECK(M->levels() == line.rows());
+    CHECK(M->shift() == 0);
+  }
+  const auto P = known_problem<double>("convection3d:4:2");
+  const Vector<double> x = zeros<double>(P.rows());
+  CHECK(solve_with(ctx, for_any_matrix(ctx.backend()),
+                   incomplete<Exec>({IncompleteKind::ilut, 0, 1000}), P, x)
+            .iterations <= 1);
+  CHECK(relative_difference(x, P.solution) < 1e-8);
+}
+
+CNC_SOLVER_TEST_WHERE(takes_objects, "incomplete factorisations save iterations") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:30x25", "poisson2d:9x8"));
+  const Vector<double> x = zeros<double>(P.rows());
+  const SolveReport jacobi =
+      solve_once(ctx, options_for(Method::pcg, {}, PreconditionerKind::jacobi), P.A, P.b,
+                 zeros<double>(P.rows()));
+  const SolveReport ic0 =
+      solve_with(ctx, Method::pcg, incomplete<Exec>({IncompleteKind::ic0}), P, x);
+  CHECK(ic0.converged());
+  CHECK(ic0.preconditioner == "ic0");
+  CHECK(2 * ic0.iterations < jacobi.iterations + 8);
+  CHECK(relative_difference(x, P.solution) < 1e-6);
+  const auto flow = known_problem<double>(sized(ctx, "convection3d:10:5", "convection3d:5:5"));
+  const Vector<double> y = zeros<double>(flow.rows());
+  const SolveReport ilu0 = solve_with(ctx, for_any_matrix(ctx.backend()),
+                                      incomplete<Exec>({IncompleteKind::ilu0}), flow, y);
+  const SolveReport ilut = solve_with(ctx, for_any_matrix(ctx.backend()),
+                                      incomplete<Exec>({IncompleteKind::ilut, 1e-4, 4}), flow,
+                                      zeros<double>(flow.rows()));
+  CHECK(ilu0.converged());
+  CHECK(ilut.converged());
+  CHECK(ilut.iterations <= ilu0.iterations);
+  CHECK(ilut.preconditioner == "ilut:0.0001");
+  CHECK(relative_difference(y, flow.solution) < 1e-6);
+}
+
+TEST_CASE("ic0 is symmetric to rounding, whatever the entries") {
+  Context<> ctx;
+  const auto P = known_problem<double>("wathen:6x5");
+  IncompleteFactorization<double> M({IncompleteKind::ic0});
+  CHECK(M.set_up(ctx, P.A, Matrix<double>(P.A)).ok());
+  const Vector<double> u = varied_vector<double>(P.rows()), v = zeros<double>(P.rows());
+  for (index_t i = 0; i < P.rows(); ++i) v(i) = (i * 53 % 17) - 8.0;
+  const double uv = dot_of(u, applied(ctx, M, v)), vu = dot_of(v, applied(ctx, M, u));
+  CHECK(std::abs(uv - vu) <= 1e-13 * dot_of(u, applied(ctx, M, u)));
+}
+
+TEST_CASE("levels give what one row after the other gives") {
+  // Many short chains: two levels, long enough for threads. Solved exactly, so the textbook knows the answer.
+  const index_t n = 40000;
+  const auto offsets = zeroed<index_t>("offsets", std::size_t(n) + 1);
+  const auto columns = zeroed<index_t>("columns", std::size_t(2 * n));
+  const auto values = zeroed<double>("values", std::size_t(2 * n));
+  for (index_t i = 0; i < n; ++i) {
+    offsets(i + 1) = 2 * (i + 1);
+    const index_t other = i ^ 1;
+    columns(2 * i) = std::min(i, other);
+    columns(2 * i + 1) = std::max(i, other);
+    for (const index_t k : {2 * i, 2 * i + 1}) values(k) = columns(k) == i ? 3 : -1;
+  }
+  const CsrMatrix<double> A(n, n, 1, offsets, columns, values);
+  ThreadedContext ctx("openmp", 3);
+  IncompleteFactorization<double> M({IncompleteKind::ilu0});
+  CHECK(M.set_up(ctx, A, Matrix<double>(A)).ok());
+  CHECK(M.levels() == 2);
+  const auto P = with_known_solution<double>("pairs", A);
+  CHECK(relative_difference(applied(ctx, M, P.b), P.solution) < 1e-14);
+}
+
+TEST_CASE("pivots that are zero are helped, rows that are zero are named") {
+  Context<> ctx;
+  const auto set_up = [&](const std::vector<std::vector<double>>& rows,
+                          IncompleteFactorization<double>& M) {
+    const CsrMatrix<double> A = small_matrix(rows);
+    return M.set_up(ctx, A, Matrix<double>(A));
+  };
+  for (const IncompleteKind kind :
+       {IncompleteKind::ic0, IncompleteKind::ilu0, IncompleteKind::ilut}) {
+    IncompleteFactorization<double> saddle({kind}), empty({kind}), not_finite({kind});
+    CHECK(set_up({{0, 1}, {1, 0}}, saddle).ok());  // no diagonal at all
+    CHECK(saddle.shift() > 0);
+    const auto fault = set_up({{2, 1, 0}, {1, 2, 0}, {0, 0, 0}}, empty);
+    CHECK(fault.row == 2);
+    CHECK(set_up({{2, 1}, {1, std::nan("")}}, not_finite).row == 1);
+  }
+  IncompleteFactorization<double> negative({IncompleteKind::ic0});
+  CHECK(set_up({{1, 2}, {2, 1}}, negative).ok());
+  CHECK(negative.shift() > 1);
+  CHECK_THROWS_AS((IncompleteFactorization<double>({IncompleteKind::ilut, -1})), InvalidArgument);
+  CHECK_THROWS_AS((IncompleteFactorization<double>({IncompleteKind::ilut, 0.1, 0.5})),
+                  InvalidArgument);
+  CHECK_THROWS_AS(applied(ctx, IncompleteFactorization<double>(), zeros<double>(3)),
+                  InvalidArgument);
+}
+
+CNC_SOLVER_TEST_WHERE(takes_objects, "a polynomial of the matrix saves iterations by its degree") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:40x35", "poisson2d:11x9"));
+  index_t before = 10000;
+  for (const int degree : {1, 2, 4, 8}) {
+    INFO(degree);
+    const Vector<double> x = zeros<double>(P.rows());
+    const auto M = std::make_shared<ChebyshevPolynomial<double, Exec>>(PolynomialOptions{degree});
+    const SolveReport report = solve_with(ctx, Method::pcg, M, P, x);
+    CHECK(report.converged());
+    CHECK(report.iterations < before);
+    CHECK(relative_difference(x, P.solution) < 1e-6);
+    CHECK(M->largest_eigenvalue() <= 2);
+    CHECK(M->largest_eigenvalue() > 1.8);
+    before = report.iterations;
+  }
+  CHECK_THROWS_AS((ChebyshevPolynomial<double, Exec>({0})), InvalidArgument);
+  CHECK_THROWS_AS((ChebyshevPolynomial<double, Exec>({2, 1})), InvalidArgument);
+}
