@@ -18,7 +18,7 @@ enum class AmgCycle {
 struct AmgOptions {
   /// A coupling is strong that is not less than this part of the largest ones of its two rows, by their geometric mean; the others do not
   /// make aggregates, nor spread the prolongation. 0: all are.
-  double strength = 0.08;
+  double strength = 0.25;
   /// Unknowns to a node, which are aggregated together: 0: the block size of the layout.
   int block_size = 0;
   /// Degree of the polynomial that smooths before and after each coarse correction.

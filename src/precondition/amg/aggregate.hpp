@@ -6,14 +6,16 @@
 #include <cstdint>
 #include <limits>
 
-// Aggregates: each a node and its neighbours in the strong graph, the nodes being far from each other.
+// Aggregates: each a node and its neighbours in the strong graph, the nodes being far from each other; what is left between them joins one.
 //
-// The nodes are a maximal set of which no two are within distance 2. Every node has a number, a hash of itself and of the round; in a
-// round those whose number is the least within distance 2 come in, and all within distance 2 of one go out. The set
-// depends on the graph alone: every run on any number of threads finds the same.
+// On a host nodes are taken in their order, which packs aggregates densely where the order follows a grid. On a device a
+// maximal set of nodes is found of which no two are within distance 2: every node has a number, a hash of itself and of the round; in a
+// round those whose number is the least within distance 2 come in, and all within distance 2 of one go out. Both depend on the graph
+// alone: every run on any number of threads finds the same.
 //
-// Method   Bell, Dalton & Olson, Exposing fine-grained parallelism in algebraic multigrid methods, 2012, section 3.2.1; Kelley &
-//          Rajamanickam, Parallel, portable algorithms for distance-2 maximal independent set and graph coarsening, 2022, algorithms 1 and 3.
+// Method   in order: Vanek, Mandel & Brezina 1996, section 5.1. Rounds: Bell, Dalton & Olson, Exposing fine-grained parallelism in algebraic
+//          multigrid methods, 2012, section 3.2.1; Kelley & Rajamanickam, Parallel, portable algorithms for distance-2 maximal independent
+//          set and graph coarsening, 2022, algorithms 1 and 3.
 
 namespace cnc::detail {
 
@@ -23,15 +25,6 @@ inline constexpr index_t not_yet = -1;  ///< a node without an aggregate
 inline constexpr index_t alone = -2;    ///< one without a strong neighbour, which needs none
 
 inline constexpr std::uint64_t in = 0, out = std::numeric_limits<std::uint64_t>::max();
-
-template <class Space>
-struct Nodes {
-  const index_t* offsets;
-  const index_t* neighbours;
-  const index_t* aggregate;  ///< those that have one take no part
-  std::uint64_t* number;     ///< in, out, or the number of this round
-  std::uint64_t* least;      ///< of a node and its neighbours; out where one of them is in
-};
 
 /// A new round: numbers of nodes that are neither in nor out.
 struct Draw {
@@ -179,20 +172,34 @@ struct Aggregates {
   index_t count = 0;
 };
 
-/// Aggregates of the nodes of a symmetric graph. Waits.
+/// Aggregates of free nodes that have free neighbours only, in their order. How many.
+inline index_t aggregate_in_order(const Graph<HostSpace>& graph, index_t* of) {
+  index_t count = 0;
+  for (index_t i = 0; i < graph.nodes; ++i) {
+    if (of[i] != aggregation::not_yet) continue;
+    const index_t begin = graph.offsets(i), end = graph.offsets(i + 1);
+    index_t k = begin;
+    while (k < end && of[graph.neighbours(k)] < 0) ++k;
+    if (k < end) continue;
+    of[i] = count;
+    for (k = begin; k < end; ++k) of[graph.neighbours(k)] = count;
+    ++count;
+  }
+  return count;
+}
+
+/// Aggregates by rounds. How many.
 template <class Exec, class Space>
-Aggregates<Space> aggregate(const Exec& exec, const Graph<Space>& graph) {
+index_t aggregate_by_rounds(const Exec& exec, const Graph<Space>& graph,
+                            Vector<index_t, Space>& of) {
   using namespace aggregation;
   const auto n = static_cast<std::size_t>(graph.nodes);
   const index_t* const offsets = graph.offsets.data();
   const index_t* const neighbours = graph.neighbours.data();
-  auto of = uninitialized<index_t, Space>("cnc::aggregates", n);
   auto joined = uninitialized<index_t, Space>("cnc::aggregates", n);
   const auto id = uninitialized<index_t, Space>("cnc::aggregates", n);
   const auto number = uninitialized<std::uint64_t, Space>("cnc::aggregates", n);
   const auto least = uninitialized<std::uint64_t, Space>("cnc::aggregates", n);
-  on_each(exec, graph.nodes, MarkAlone{offsets, of.data()});
-
   index_t count = 0;
   // First all that are free; then what is left between them, where two neighbours at least come with it.
   for (const index_t least_neighbours : {0, 2}) {
@@ -205,14 +212,30 @@ Aggregates<Space> aggregate(const Exec& exec, const Graph<Space>& graph) {
       undecided = sum_over(exec, graph.nodes,
                            Decide{offsets, neighbours, of.data(), number.data(), least.data()});
     }
-    count += static_cast<index_t>(scan(
-        exec, 0, graph.nodes,
-        NumberRoots{
-            {offsets, neighbours, of.data(), number.data(), least_neighbours}, count, id.data()}));
+    const Begins begins{offsets, neighbours, of.data(), number.data(), least_neighbours};
+    count +=
+        static_cast<index_t>(scan(exec, 0, graph.nodes, NumberRoots{begins, count, id.data()}));
     on_each(exec, graph.nodes, Join{offsets, neighbours, of.data(), id.data(), joined.data()});
     std::swap(of, joined);
   }
-  on_each(exec, graph.nodes, JoinRest{offsets, neighbours, of.data(), joined.data()});
+  return count;
+}
+
+/// Aggregates of the nodes of a symmetric graph. Waits.
+template <class Exec, class Space>
+Aggregates<Space> aggregate(const Exec& exec, const Graph<Space>& graph) {
+  const auto n = static_cast<std::size_t>(graph.nodes);
+  const index_t* const offsets = graph.offsets.data();
+  const index_t* const neighbours = graph.neighbours.data();
+  auto of = uninitialized<index_t, Space>("cnc::aggregates", n);
+  on_each(exec, graph.nodes, aggregation::MarkAlone{offsets, of.data()});
+  index_t count = 0;
+  if constexpr (on_threads<Exec>)
+    count = aggregate_in_order(graph, of.data());
+  else
+    count = aggregate_by_rounds(exec, graph, of);
+  const auto joined = uninitialized<index_t, Space>("cnc::aggregates", n);
+  on_each(exec, graph.nodes, aggregation::JoinRest{offsets, neighbours, of.data(), joined.data()});
   exec.fence();
   return {joined, count};
 }

@@ -1,0 +1,288 @@
+#include "convert/sparse_product.hpp"
+#include "precondition/amg/dense_inverse.hpp"
+#include "precondition/amg/prolongation.hpp"
+#include "support/catch.hpp"
+#include "support/small_matrix.hpp"
+#include "unit/dense.hpp"
+
+#include <cnc/problems.hpp>
+
+#include <cmath>
+#include <set>
+
+// The parts of a multigrid set-up, by the loops of the host's threads and by Kokkos' loops as on a device, against dense sums.
+
+using namespace cnc;
+using namespace cnc::testing;
+
+namespace {
+
+using OnThreads = Kokkos::DefaultHostExecutionSpace;
+/// Kokkos' host space as if it were a device.
+struct LikeDevice : Kokkos::DefaultHostExecutionSpace {};
+
+}  // namespace
+
+template <>
+inline constexpr bool cnc::detail::on_threads<LikeDevice> = false;
+
+namespace {
+
+using Blocks = detail::SparseBlocks<double, HostSpace>;
+
+/// Blocks here and there, entries without a pattern.
+Blocks random_blocks(index_t rows, index_t cols, int height, int width, unsigned seed) {
+  std::vector<index_t> columns;
+  Vector<index_t> offsets("offsets", static_cast<std::size_t>(rows) + 1);
+  const auto draw = [&] {
+    seed = seed * 1664525u + 1013904223u;
+    return seed >> 8;
+  };
+  for (index_t i = 0; i < rows; ++i) {
+    for (index_t j = 0; j < cols; ++j)
+      if (draw() % 4 == 0 && i % 5 != 3) columns.push_back(j);
+    offsets(i + 1) = static_cast<index_t>(columns.size());
+  }
+  Vector<index_t> own("columns", columns.size());
+  std::copy(columns.begin(), columns.end(), own.data());
+  Vector<double> values("values", columns.size() * static_cast<std::size_t>(height * width));
+  for (std::size_t k = 0; k < values.extent(0); ++k) values(k) = draw() % 1000 / 500.0 - 1;
+  return {rows, cols, height, width, offsets, own, values};
+}
+
+Dense dense_of(const Blocks& A) {
+  Dense D(static_cast<std::size_t>(A.rows * A.height), static_cast<std::size_t>(A.cols * A.width));
+  for (index_t i = 0; i < A.rows; ++i)
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
+      for (int r = 0; r < A.height; ++r)
+        for (int c = 0; c < A.width; ++c)
+          D(static_cast<std::size_t>(i * A.height + r),
+            static_cast<std::size_t>(A.columns(k) * A.width + c)) =
+              A.values(static_cast<std::size_t>((k * A.height + r) * A.width + c));
+  return D;
+}
+
+Dense times(const Dense& A, const Dense& B) {
+  Dense C(A.rows, B.cols);
+  for (std::size_t i = 0; i < A.rows; ++i)
+    for (std::size_t k = 0; k < A.cols; ++k)
+      for (std::size_t j = 0; j < B.cols; ++j) C(i, j) += A(i, k) * B(k, j);
+  return C;
+}
+double largest_difference(const Dense& A, const Dense& B) {
+  REQUIRE(A.rows == B.rows);
+  REQUIRE(A.cols == B.cols);
+  double worst = 0;
+  for (std::size_t k = 0; k < A.values.size(); ++k)
+    worst = std::max(worst, std::abs(A.values[k] - B.values[k]));
+  return worst;
+}
+
+bool rows_ascend(const Blocks& A) {
+  for (index_t i = 0; i < A.rows; ++i)
+    for (index_t k = A.row_offsets(i) + 1; k < A.row_offsets(i + 1); ++k)
+      if (A.columns(k - 1) >= A.columns(k)) return false;
+  return true;
+}
+
+/// A smooth function of the rows, as a near-null space of one vector for each unknown of a node.
+detail::NearNullSpace<double, HostSpace> varied_null_space(index_t nodes, int unknowns) {
+  const auto n = static_cast<std::size_t>(nodes) * static_cast<std::size_t>(unknowns * unknowns);
+  Vector<double> rows("rows", n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto row = k / static_cast<std::size_t>(unknowns);
+    const bool own =
+        row % static_cast<std::size_t>(unknowns) == k % static_cast<std::size_t>(unknowns);
+    rows(k) = own ? 1 + 0.3 * std::sin(0.1 * double(row)) : 0.1 * std::cos(0.2 * double(k));
+  }
+  return {unknowns, rows};
+}
+
+/// Nodes within distance 1.
+std::set<index_t> around(const detail::Graph<HostSpace>& graph, index_t i) {
+  std::set<index_t> nodes{i};
+  for (index_t k = graph.offsets(i); k < graph.offsets(i + 1); ++k)
+    nodes.insert(graph.neighbours(k));
+  return nodes;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("products of blocks are those of dense matrices, first and again", "", OnThreads,
+                   LikeDevice) {
+  const TestType exec;
+  struct Sizes {
+    int h, m, w;
+  };
+  for (const Sizes s :
+       {Sizes{1, 1, 1}, Sizes{2, 2, 2}, Sizes{3, 3, 6}, Sizes{6, 3, 6}, Sizes{2, 5, 3}})
+    for (const index_t n : {0, 1, 37}) {
+      INFO(s.h << "x" << s.m << "x" << s.w << ", " << n);
+      const Blocks A = random_blocks(n, n + 2, s.h, s.m, 7),
+                   B = random_blocks(n + 2, n + 1, s.m, s.w, 9);
+      const Blocks C = detail::product(exec, A, B, "C");
+      CHECK(rows_ascend(C));
+      CHECK(largest_difference(dense_of(C), times(dense_of(A), dense_of(B))) < 1e-12);
+      const Blocks any = detail::product(exec, A, B, "C", detail::RowsOf::any_order);
+      CHECK(largest_difference(dense_of(any), dense_of(C)) == 0);
+      for (std::size_t k = 0; k < A.values.extent(0); ++k) A.values(k) *= -2;
+      detail::multiply_again(exec, A, B, C);
+      detail::multiply_again(exec, A, B, any);
+      CHECK(largest_difference(dense_of(C), times(dense_of(A), dense_of(B))) < 1e-12);
+      CHECK(largest_difference(dense_of(any), dense_of(C)) == 0);
+    }
+}
+
+TEMPLATE_TEST_CASE("long rows of a product are sorted as a whole", "", OnThreads, LikeDevice) {
+  const index_t n = 300;
+  const Blocks A = random_blocks(3, n, 1, 1, 3), B = random_blocks(n, n, 1, 1, 5);
+  const Blocks C = detail::product(TestType(), A, B, "C");
+  CHECK(rows_ascend(C));
+  CHECK(largest_difference(dense_of(C), times(dense_of(A), dense_of(B))) < 1e-11);
+}
+
+TEMPLATE_TEST_CASE("aggregates are near, and cover what has neighbours", "", OnThreads,
+                   LikeDevice) {
+  const TestType exec;
+  for (const char* problem :
+       {"poisson2d:17x23", "stencil27:7", "trefethen:200", "convection3d:6:4"}) {
+    INFO(problem);
+    const auto A = detail::as_blocks(generate_problem(problem));
+    for (const double strength : {0.0, 0.25}) {
+      const bool symmetric = std::string(problem) != "convection3d:6:4";
+      const auto graph = detail::strong_couplings(exec, A, strength, symmetric);
+      // Symmetric, without loops.
+      for (index_t i = 0; i < graph.nodes; ++i)
+        for (const index_t j : around(graph, i)) REQUIRE(around(graph, j).count(i) == 1);
+      const auto aggregates = detail::aggregate(exec, graph);
+      REQUIRE(aggregates.count > 0);
+      std::vector<std::set<index_t>> members(static_cast<std::size_t>(aggregates.count));
+      for (index_t i = 0; i < graph.nodes; ++i) {
+        const index_t a = aggregates.of(i);
+        REQUIRE(a < aggregates.count);
+        REQUIRE((a < 0) == (around(graph, i).size() == 1));
+        if (a >= 0) members[static_cast<std::size_t>(a)].insert(i);
+      }
+      // Every aggregate has a node next to which all of it is, but for what joined last, one step further.
+      for (const auto& own : members) {
+        REQUIRE(!own.empty());
+        bool found = false;
+        for (const index_t centre : own) {
+          std::set<index_t> reach;
+          for (const index_t j : around(graph, centre)) reach.merge(around(graph, j));
+          found = found || std::includes(reach.begin(), reach.end(), own.begin(), own.end());
+        }
+        CHECK(found);
+      }
+      CHECK(aggregates.count * 2 <= graph.nodes);
+      const auto again = detail::aggregate(exec, graph);
+      CHECK(again.count == aggregates.count);
+    }
+  }
+}
+
+TEST_CASE("weak couplings are left out by row and column") {
+  // 0 - 1 strong, 1 - 2 weak, and 3 with nobody.
+  const auto A = small_matrix({{2, -1, 0, 0}, {-1, 2, -0.01, 0}, {0, -0.01, 1, 0}, {0, 0, 0, 1}});
+  const auto graph = detail::strong_couplings(OnThreads(), detail::as_blocks(A), 0.5, true);
+  CHECK(around(graph, 0) == std::set<index_t>{0, 1});
+  CHECK(around(graph, 2) == std::set<index_t>{2});
+  CHECK(around(graph, 3) == std::set<index_t>{3});
+}
+
+TEMPLATE_TEST_CASE("a filtered matrix keeps what it does to the near-null space", "", OnThreads,
+                   LikeDevice) {
+  const TestType exec;
+  const auto check = [&](const Blocks& A) {
+    const auto null = varied_null_space(A.rows, A.height);
+    const auto graph = detail::strong_couplings(exec, A, 0.5, true);
+    const Blocks F = detail::filtered(exec, A, graph, null);
+    REQUIRE(F.blocks() < A.blocks());
+    Dense B(static_cast<std::size_t>(A.rows * A.height), static_cast<std::size_t>(A.height));
+    std::copy_n(null.rows.data(), B.values.size(), B.values.begin());
+    CHECK(largest_difference(times(dense_of(F), B), times(dense_of(A), B)) < 1e-12);
+    for (std::size_t k = 0; k < A.values.extent(0); ++k) A.values(k) *= 2;
+    detail::refilter(exec, A, graph, null, F);
+    CHECK(largest_difference(times(dense_of(F), B), times(dense_of(A), B)) < 1e-12);
+  };
+  check(detail::as_blocks(generate_problem("anisotropic2d:12:0.1")));
+  // The same with a second unknown to each node.
+  const auto one = detail::as_blocks(generate_problem("anisotropic2d:12:0.1"));
+  Blocks two = one;
+  two.height = two.width = 2;
+  two.values = Vector<double>("values", one.values.extent(0) * 4);
+  for (std::size_t k = 0; k < one.values.extent(0); ++k)
+    for (std::size_t e = 0; e < 4; ++e)
+      two.values(4 * k + e) = one.values(k) * (e % 3 == 0 ? 1 : 0.2);
+  check(two);
+}
+
+TEMPLATE_TEST_CASE("a tentative prolongation is orthonormal and holds the near-null space", "",
+                   OnThreads, LikeDevice) {
+  const TestType exec;
+  for (const int b : {1, 3}) {
+    const auto A = detail::as_blocks(generate_problem("poisson2d:9x8"));
+    const auto graph = detail::strong_couplings(exec, A, 0.25, true);
+    const auto aggregates = detail::aggregate(exec, graph);
+    const auto fine = varied_null_space(A.rows, b);
+    detail::NearNullSpace<double, HostSpace> coarse;
+    const Blocks T = detail::tentative_prolongation(exec, aggregates, b, fine, coarse);
+    const Dense t = dense_of(T);
+    Dense transposed(t.cols, t.rows), identity(t.cols, t.cols);
+    for (std::size_t i = 0; i < t.rows; ++i)
+      for (std::size_t j = 0; j < t.cols; ++j) transposed(j, i) = t(i, j);
+    for (std::size_t j = 0; j < t.cols; ++j) identity(j, j) = 1;
+    CHECK(largest_difference(times(transposed, t), identity) < 1e-12);
+    const auto k = static_cast<std::size_t>(b);
+    Dense fine_rows(t.rows, k), coarse_rows(t.cols, k);
+    std::copy_n(fine.rows.data(), fine_rows.values.size(), fine_rows.values.begin());
+    std::copy_n(coarse.rows.data(), coarse_rows.values.size(), coarse_rows.values.begin());
+    CHECK(largest_difference(times(t, coarse_rows), fine_rows) < 1e-12);
+  }
+}
+
+TEST_CASE("a vector that depends on others leaves a column of zeros") {
+  // Two nodes, one aggregate, two vectors that are the same there.
+  detail::Aggregates<HostSpace> aggregates{Vector<index_t>("of", 2), 1};
+  detail::NearNullSpace<double, HostSpace> fine{2, Vector<double>("rows", 4)}, coarse;
+  for (std::size_t k = 0; k < 4; ++k) fine.rows(k) = 1;
+  const Blocks T = detail::tentative_prolongation(OnThreads(), aggregates, 1, fine, coarse);
+  const Dense t = dense_of(T);
+  CHECK(std::abs(t(0, 0) - std::sqrt(0.5)) < 1e-15);
+  CHECK(t(0, 1) == 0);
+  CHECK(t(1, 1) == 0);
+  CHECK(coarse.rows(3) == 0);
+}
+
+TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
+  const auto inverted = [](const Dense& A, bool symmetric, std::size_t rank) {
+    Dense X = A;
+    CHECK(detail::DenseInverse(X.values, A.rows, symmetric).rank() == rank);
+    return X;
+  };
+  for (const std::size_t n : {1u, 2u, 7u, 40u})
+    for (const bool symmetric : {true, false}) {
+      Dense A(n, n), identity(n, n);
+      unsigned seed = 11;
+      for (std::size_t i = 0; i < n; ++i) {
+        identity(i, i) = 1;
+        for (std::size_t j = 0; j < n; ++j) {
+          seed = seed * 1664525u + 1013904223u;
+          A(i, j) = symmetric && j < i ? A(j, i) : (seed >> 8) % 1000 / 500.0 - 1;
+        }
+        if (symmetric) A(i, i) += double(n);
+      }
+      CHECK(largest_difference(times(A, inverted(A, symmetric, n)), identity) < 1e-9);
+    }
+  // No pivot on the diagonal; a constant in the null space; nothing at all.
+  Dense crossed(2, 2), neumann(3, 3), zero(2, 2);
+  crossed(0, 1) = crossed(1, 0) = 2;
+  CHECK(largest_difference(times(crossed, inverted(crossed, true, 2)),
+                           times(inverted(crossed, false, 2), crossed)) == 0);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) neumann(i, j) = i == j ? 2 : -1;
+  const Dense X = inverted(neumann, true, 2);
+  CHECK(is_symmetric(X));
+  CHECK(largest_difference(times(times(neumann, X), neumann), neumann) < 1e-13);
+  CHECK(largest_difference(inverted(zero, true, 0), zero) == 0);
+}
