@@ -76,7 +76,8 @@ SolveRequest request_from(const SolveArguments& arguments) {
 int solve(const SolveArguments& arguments) {
   const SolveRequest request = request_from(arguments);
   check_outputs({request.output, arguments.history, arguments.json},
-                {arguments.source, request.rhs});  // x may replace the x0 it started from
+                {arguments.source, request.rhs,
+                 request.coordinates});  // x may replace the x0 it started from
   check_vectors(request);
   // Pure JSON on standard output leaves no place for the report.
   const bool report = !arguments.quiet && arguments.json != "-";
@@ -123,10 +124,14 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
   command
       .add_option("--precondition", a.precondition,
                   "none, jacobi[:W], block-jacobi[:B], gauss-seidel, sor[:W], ssor[:W], ic0, ilu0, "
-                  "ilut[:DROP], "
-                  "chebyshev[:DEGREE], amg[:OPTION,...]")
+                  "ilut[:DROP], chebyshev[:DEGREE], amg[:OPTION,...]")
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      .add_option(
+          "--coordinates", a.request.coordinates,
+          "amg, elasticity: a vector file with the coordinates of each node one after the other")
+      ->type_name("FILE");
   command.add_option("--format", a.format, "auto, " + known_formats())
       ->type_name("NAME[:B]")
       ->capture_default_str();

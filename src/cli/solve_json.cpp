@@ -15,6 +15,7 @@ nlohmann::json options_json(const SolveRequest& request) {
   nlohmann::json json = {
       {"rhs", request.rhs},
       {"x0", request.x0},
+      {"coordinates", request.coordinates},
       {"solver", method_name(options.method)},
       {"restart", options.restart},
       {"form", to_string(options.form)},
@@ -72,6 +73,28 @@ nlohmann::json report_json(const SolveReport& report) {
       {"host_synchronisations", report.host_synchronisations},
       {"history", report.history},
   };
+}
+
+nlohmann::json hierarchy_json(const AmgHierarchy& h) {
+  nlohmann::json levels = nlohmann::json::array();
+  for (const AmgLevel& level : h.levels)
+    levels.push_back({{"rows", level.rows},
+                      {"nonzeros", level.nonzeros},
+                      {"block_size", level.block_size},
+                      {"format", level.format},
+                      {"largest_eigenvalue", level.largest_eigenvalue}});
+  return {{"levels", levels},
+          {"coarsest_rank", h.coarsest_rank},
+          {"in_float", h.in_float},
+          {"symmetric", h.symmetric},
+          {"operator_complexity", h.operator_complexity()},
+          {"grid_complexity", h.grid_complexity()},
+          {"seconds",
+           {{"aggregation", h.aggregation_seconds},
+            {"prolongation", h.prolongation_seconds},
+            {"product", h.product_seconds},
+            {"smoother", h.smoother_seconds},
+            {"coarsest", h.coarsest_seconds}}}};
 }
 
 /// Null where nothing was measured or the figure is inside its noise.
@@ -144,6 +167,7 @@ void write_outcome_json(std::ostream& out, const LoadedMatrix& matrix, const Sol
       {"prepare_seconds", outcome.prepare_seconds},
       {"report", report_json(outcome.report)},
   };
+  if (outcome.hierarchy) json["multigrid"] = hierarchy_json(*outcome.hierarchy);
   if (outcome.repeats.solves > 1) json["repeat"] = repeats_json(outcome);
   // NaN and "not measured" are both null.
   json["error"] = std::isfinite(outcome.error) ? nlohmann::json(outcome.error) : nlohmann::json();

@@ -190,6 +190,24 @@ void print_format(std::ostream& out, const SolveRequest& request, const SolveOut
       out << labelled("", styled(Style::dim, reason));
 }
 
+/// The levels of multigrid, a line each.
+void print_hierarchy(std::ostream& out, const AmgHierarchy& h) {
+  out << labelled("Multigrid",
+                  print("%zu level%s in %s, %.2f times the nonzeros of the matrix", h.levels.size(),
+                        plural(static_cast<long long>(h.levels.size())),
+                        h.in_float ? "float" : "double", h.operator_complexity()));
+  for (const AmgLevel& level : h.levels)
+    out << labelled(
+        "", styled(Style::dim, print("%s rows, %s nonzeros, %s", count_text(level.rows).c_str(),
+                                     count_text(level.nonzeros).c_str(), level.format.c_str())));
+}
+
+/// By how much an iteration made the residual smaller, in the mean.
+std::string convergence_text(const SolveReport& report) {
+  return print("%.3f times the residual per iteration",
+               std::pow(report.true_residual / report.initial_residual, 1.0 / report.iterations));
+}
+
 }  // namespace
 
 std::string precondition_text(const SolveRequest& request) {
@@ -212,6 +230,7 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
   if (!report.choice.empty()) out << labelled("", styled(Style::dim, report.choice));
   out << labelled("Backend", backend_text(outcome));
   print_format(out, request, outcome);
+  if (outcome.hierarchy) print_hierarchy(out, *outcome.hierarchy);
   if (report.history.size() > 1) {
     out << '\n';
     plot_residuals(out, relative_history(report), plotted_tolerance(report));
@@ -224,6 +243,8 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
         "Least squares",
         print("%.6e = %s; the residual above is that of the normal equations",
               report.least_squares_residual, std::string(glyph("‖b - A x‖", "|b - A x|")).c_str()));
+  if (report.iterations > 0 && report.true_residual > 0 && report.initial_residual > 0)
+    out << labelled("Convergence", convergence_text(report));
   print_components(out, report);
   if (std::isfinite(report.energy_error)) out << labelled("Energy", energy_text(report));
   if (report.spectrum.largest > 0)

@@ -10,6 +10,7 @@
 #include <cnc/convert.hpp>
 #include <cnc/copy.hpp>
 #include <cnc/io.hpp>
+#include <cnc/problems.hpp>
 #include <cnc/model.hpp>
 
 #include <algorithm>
@@ -107,8 +108,39 @@ void write_solution(const std::string& path, const Vector<V>& x) {
     write_vector(path, Vector<const V>(x));
 }
 
+/// Rigid motions of nodes whose coordinates are known, for multigrid: from a file, or of the built-in problem.
 template <class V, class Exec>
-SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest request) {
+std::shared_ptr<Amg<V, Exec>> multigrid(AmgOptions options, const std::string& source,
+                                        const CsrMatrix<V>& A, const SolveRequest& request) {
+  using Space = typename Exec::memory_space;
+  Vector<double> coordinates;
+  if (!request.coordinates.empty()) {
+    coordinates = vector_from_file<double>(request.coordinates, "list of coordinates", A.rows,
+                                           "rows, and each node as many coordinates as unknowns");
+    if (options.block_size == 0) options.block_size = request.options.format.block_size;
+    if (options.block_size != 2 && options.block_size != 3)
+      throw InvalidArgument(
+          "--coordinates needs the unknowns of a node, 2 or 3: "
+          "--precondition amg:block=3, say");
+  } else if (is_problem(source)) {
+    coordinates = problem_coordinates(source);
+    if (coordinates.extent(0) > 0 && options.block_size == 0)
+      for (const ProblemInfo& family : problem_families())
+        if (source.rfind(family.name + ":", 0) == 0) options.block_size = family.natural_block_size;
+  }
+  const auto amg = std::make_shared<Amg<V, Exec>>(options);
+  // Reordered rows are not those of the coordinates.
+  if (coordinates.extent(0) == 0 || request.options.reordering != Reordering::none) return amg;
+  std::vector<Vector<const V, Space>> modes;
+  for (const Vector<V>& mode : rigid_body_modes<V>(coordinates, options.block_size))
+    modes.push_back(copy_to<Space>(mode));
+  amg->set_near_null_space(std::move(modes));
+  return amg;
+}
+
+template <class V, class Exec>
+SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMatrix<V>& A,
+                      SolveRequest request) {
   using Space = typename Exec::memory_space;
   const Vector<V> b = right_hand_side(request.rhs, A);
   const Vector<V> x0 = request.x0 == "zero"
@@ -136,7 +168,10 @@ SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest re
   }
   const CsrMatrix<V, Space> matrix = copy_to<Space>(A);
   Solver<V, Exec> solver(ctx, request.options);
-  if (auto object = make_preconditioner<V, Exec>(request.preconditioner))
+  std::shared_ptr<Amg<V, Exec>> amg;
+  if (const auto* options = std::get_if<AmgOptions>(&request.preconditioner.object))
+    solver.set_preconditioner(amg = multigrid<V, Exec>(*options, source, A, request));
+  else if (auto object = make_preconditioner<V, Exec>(request.preconditioner))
     solver.set_preconditioner(std::move(object));
   const double start = now();
   solver.prepare(matrix);
@@ -147,6 +182,7 @@ SolveOutcome solve_in(Context<Exec>& ctx, const CsrMatrix<V>& A, SolveRequest re
   outcome.repeats.first_seconds = now() - solve_start;
   line.clear();
   outcome.advice = solver.advice();
+  if (amg) outcome.hierarchy = amg->hierarchy();
   const Vector<V> x = copy_to<HostSpace>(solution);
   if (!request.output.empty()) write_solution(request.output, x);
   if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
@@ -165,6 +201,13 @@ void check_vectors(const SolveRequest& request) {
   if (request.rhs.rfind(random, 0) == 0) (void)parse_seed(request.rhs.substr(random.size()));
   if (!is_built_in_rhs(request.rhs)) check_readable(request.rhs);
   if (request.x0 != "zero") check_readable(request.x0);
+  if (!request.coordinates.empty()) {
+    check_readable(request.coordinates);
+    if (!std::holds_alternative<AmgOptions>(request.preconditioner.object))
+      throw InvalidArgument("--coordinates is for --precondition amg");
+    if (request.options.reordering != Reordering::none)
+      throw InvalidArgument("--coordinates go with rows in the order given, without --reorder");
+  }
   const std::string& output = request.output;
   if (!output.empty() && !output.ends_with(".mtx") && !output.ends_with(".mtx.gz") &&
       !output.ends_with(".cnc"))
@@ -185,9 +228,9 @@ SolveOutcome run_solve(const ContextRequest& where, const LoadedMatrix& matrix,
   return with_context(where, [&](auto& ctx) {
     SolveRequest own = request;
     if (request.precision == Precision::f32)
-      return solve_in(ctx, convert_values<float>(matrix.A), own);
+      return solve_in(ctx, matrix.name, convert_values<float>(matrix.A), own);
     if (request.precision == Precision::f32_f64) own.options.storage = StoragePrecision::f32;
-    return solve_in(ctx, matrix.A, own);
+    return solve_in(ctx, matrix.name, matrix.A, own);
   });
 }
 

@@ -20,6 +20,8 @@ namespace cnc::cli {
 struct SolveRequest {
   std::string rhs = "a-times-ones";
   std::string x0 = "zero";
+  std::string
+      coordinates;  ///< of the nodes, for rigid motions in amg: a file; "" for those of a built-in problem
   std::string output;  ///< file for x, "" for none
   Precision precision = Precision::f64;
   SolveOptions options;
@@ -60,7 +62,8 @@ struct SolveOutcome {
   const Backend* backend = nullptr;
   int threads = 0;
   SolveReport report;
-  std::vector<std::string> advice;  ///< why the layout was chosen
+  std::vector<std::string> advice;        ///< why the layout was chosen
+  std::optional<AmgHierarchy> hierarchy;  ///< of amg
   double prepare_seconds = 0;
   Repeats repeats;
   double error = std::numeric_limits<double>::quiet_NaN();  ///< max |x - 1|; NaN: solution unknown

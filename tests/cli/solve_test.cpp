@@ -54,6 +54,13 @@ TEST_CASE("every way to solve leads to the solution") {
       {"--precondition", "none"},
       {"--precondition", "block-jacobi"},
       {"--precondition", "block-jacobi:2"},
+      {"--precondition", "ic0"},
+      {"--precondition", "ilu0"},
+      {"--precondition", "ilut:0.01"},
+      {"--precondition", "chebyshev:3"},
+      {"--precondition", "amg"},
+      {"--precondition", "amg:degree=1,strength=0.1,coarsest=10,levels=3,cycle=w,plain,double"},
+      {"--precondition", "amg", "--reorder", "rcm"},
       {"--format", "csr"},
       {"--format", "bcsr:2"},
       {"--format", "bsell:1"},
@@ -240,6 +247,34 @@ TEST_CASE("a matrix that is not square is solved by least squares") {
   CHECK(run.code == 0);
   CHECK(contains(run.out, "Least squares"));
   CHECK(contains(run_cnc({"solve", points}).err, "--solver lsqr"));
+}
+
+TEST_CASE("multigrid shows its levels, and takes coordinates") {
+  const json own = solve_json({"elasticity2d:30", "--precondition", "amg"});
+  const json& levels = own["multigrid"]["levels"];
+  REQUIRE(levels.size() > 1);
+  CHECK(levels[0]["rows"] == own["matrix"]["rows"]);
+  CHECK(levels[0]["block_size"] == 2);
+  CHECK(levels[1]["block_size"] == 3);  // as many as there are rigid motions in the plane
+  CHECK(own["multigrid"]["in_float"] == true);
+  CHECK(own["multigrid"]["operator_complexity"].get<double>() > 1);
+  CHECK_FALSE(solve_json({"poisson2d:5"}).contains("multigrid"));
+  CHECK(contains(run_cnc({"solve", "elasticity2d:30", "--precondition", "amg"}).out,
+                 "levels in float"));
+
+  // The same matrix and coordinates from files.
+  const Workplace place;
+  const std::string A = place.path("A.mtx");
+  REQUIRE(run_cnc({"generate", "elasticity2d:30", "-o", A}).code == 0);
+  std::ostringstream points;  // clamped at x = 0, x runs fastest
+  points << "%%MatrixMarket matrix array real general\n" << 2 * 30 * 31 << " 1\n";
+  for (int y = 0; y <= 30; ++y)
+    for (int x = 1; x <= 30; ++x) points << x << '\n' << y << '\n';
+  const std::string coordinates = place.file("points.mtx", points.str());
+  const json given = solve_json({A, "--precondition", "amg:block=2", "--coordinates", coordinates});
+  CHECK(given["report"]["iterations"] == own["report"]["iterations"]);
+  const json constants = solve_json({A, "--precondition", "amg:block=2"});
+  CHECK(constants["report"]["iterations"].get<int>() > given["report"]["iterations"].get<int>());
 }
 
 TEST_CASE("a start vector that solves the system needs no iteration") {
