@@ -146,15 +146,14 @@ struct SmoothRow {
 /// The largest sum of |entries| of D^-1 A in a row: a bound of its eigenvalues.
 ///
 /// Method   Gershgorin; of blocks by the entries of D^-1 A.
-template <class T>
+template <int capacity, class T>
 struct RowSumBound {
   BlocksOperand<T> A;
   const T* inverse;
   double* bounds;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    constexpr int most = 16;
-    const int b = A.height;
-    double sums[most] = {};
+    const int b = capacity == 1 ? 1 : A.height;
+    double sums[capacity] = {};
     for (index_t at = A.row_offsets[i]; at < A.row_offsets[i + 1]; ++at)
       for (int r = 0; r < b; ++r)
         for (int c = 0; c < b; ++c) {
@@ -190,7 +189,11 @@ template <class Exec, class T, class Space>
 double row_sum_bound(const Exec& exec, const SparseBlocks<T, Space>& A,
                      const Vector<T, Space>& inverse) {
   const auto bounds = uninitialized<double, Space>("cnc::bounds", static_cast<std::size_t>(A.rows));
-  on_each(exec, A.rows, RowSumBound<T>{operand_of(A), inverse.data(), bounds.data()});
+  if (A.height == 1)
+    on_each(exec, A.rows, RowSumBound<1, T>{operand_of(A), inverse.data(), bounds.data()});
+  else
+    on_each(exec, A.rows,
+            RowSumBound<max_block_size, T>{operand_of(A), inverse.data(), bounds.data()});
   return sum_over<Largest>(exec, A.rows, TakeLargest{bounds.data()}).value;
 }
 
@@ -208,7 +211,7 @@ struct InvertBlockOf {
     double diagonal[capacity];
     for (int r = 0; r < b; ++r) diagonal[r] = block[r * b + r];
     T* const to = inverse + i * b * b;
-    if (invert_block(b, block, inverted)) {
+    if (capacity > 1 && invert_block(b, block, inverted)) {
       for (int e = 0; e < b * b; ++e) to[e] = static_cast<T>(inverted[e]);
       return;
     }
