@@ -56,18 +56,19 @@ void ChebyshevPolynomial<V, Exec>::apply(const Context<Exec>& ctx, const Vector<
           "ChebyshevPolynomial: apply without a set_up for a matrix of so many rows");
   const double end = level.largest, begin = end * state_->options.interval;
   const double middle = (end + begin) / 2, half = (end - begin) / 2;
-  const auto step = [&]<bool first>(double a, double c) {
-    detail::on_each(ctx, level.rows,
-                    detail::SmoothBlock<V, first>{1, level.rows, level.inverse.data(),
-                                                  static_cast<V>(a), static_cast<V>(c), r.data(),
-                                                  level.r.data(), level.d.data(), z.data()});
-  };
-  step.template operator()<true>(0, 1 / middle);
+  detail::SmoothBlock<V, true> first{
+      1,        level.rows, level.inverse.data(), V(0),    static_cast<V>(1 / middle),
+      r.data(), nullptr,    level.d.data(),       z.data()};
+  detail::on_each(ctx, level.rows, first);
   double rho = half / middle;
   for (int k = 1; k < state_->options.degree; ++k) {
     const double next = 1 / (2 * middle / half - rho);
     level.A.multiply(ctx, V(1), z, V(0), level.r);
-    step.template operator()<false>(next * rho, 2 * next / half);
+    detail::on_each(
+        ctx, level.rows,
+        detail::SmoothBlock<V, false>{1, level.rows, level.inverse.data(),
+                                      static_cast<V>(next * rho), static_cast<V>(2 * next / half),
+                                      r.data(), level.r.data(), level.d.data(), z.data()});
     rho = next;
   }
 }

@@ -36,12 +36,13 @@ struct Amg<V, Exec>::State {
   }
 
   template <class M>
-  detail::Cycle<M, Exec>& new_cycle() {
+  PreconditionerSetup build(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                            const Matrix<V, Space>& layout) {
     cycle.template emplace<detail::Cycle<M, Exec>>();
     auto& made = std::get<detail::Cycle<M, Exec>>(cycle);
     made.degree = options.smoother_degree;
     made.kind = options.cycle;
-    return made;
+    return detail::build_hierarchy<M>(ctx, options, near_null, A, layout, hierarchy, made, facts);
   }
 };
 
@@ -88,13 +89,9 @@ PreconditionerSetup Amg<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, 
   State& s = *state_;
   s.facts = {};
   s.hierarchy = {};
-  const auto build = [&]<class M>() {
-    return detail::build_hierarchy<M>(ctx, s.options, s.near_null, A, layout, s.hierarchy,
-                                      s.template new_cycle<M>(), s.facts);
-  };
   s.facts.in_float = s.fits_float(ctx.execution_space_instance(), A);
-  return s.facts.in_float ? build.template operator()<float>()
-                          : build.template operator()<double>();
+  return s.facts.in_float ? s.template build<float>(ctx, A, layout)
+                          : s.template build<double>(ctx, A, layout);
 }
 
 template <class V, class Exec>

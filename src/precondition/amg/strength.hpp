@@ -172,13 +172,14 @@ struct FilterRow {
   KOKKOS_INLINE_FUNCTION bool invert_near_null(offset_t i, double* inverse) const {
     const int b = A.height;
     if (vectors != b || b > capacity) return false;
-    if (capacity == 1) {
+    if constexpr (capacity == 1) {
       inverse[0] = 1 / static_cast<double>(near_null[i]);
       return std::isfinite(inverse[0]);
+    } else {
+      double own[capacity * capacity];
+      for (int e = 0; e < b * b; ++e) own[e] = static_cast<double>(near_null[i * b * b + e]);
+      return invert_block(b, own, inverse);
     }
-    double own[capacity * capacity];
-    for (int e = 0; e < b * b; ++e) own[e] = static_cast<double>(near_null[i * b * b + e]);
-    return invert_block(b, own, inverse);
   }
   /// diagonal += A_ij B_j B_i^-1
   KOKKOS_INLINE_FUNCTION void add_weighted(index_t k, const double* inverse, T* diagonal) const {
