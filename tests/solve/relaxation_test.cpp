@@ -229,8 +229,10 @@ TEST_CASE("relaxations out of range are refused") {
 }
 
 TEST_CASE("relaxations are read from text") {
-  const auto read = [](const char* text) { return *parse_preconditioner(text).relaxation; };
-  CHECK(!parse_preconditioner("jacobi").relaxation);
+  const auto read = [](const char* text) {
+    return std::get<RelaxationOptions>(parse_preconditioner(text).object);
+  };
+  CHECK(!parse_preconditioner("jacobi").is_object());
   CHECK(read("jacobi:0.8").kind == RelaxationKind::jacobi);
   CHECK(read("jacobi:0.8").omega == 0.8);
   CHECK(read("gauss-seidel").kind == RelaxationKind::sor);
