@@ -16,6 +16,7 @@
 /// Compulsory bytes and useful flops of the operations.
 
 #include <cnc/amg.hpp>
+#include <cnc/automatic_preconditioner.hpp>
 #include <cnc/backend.hpp>
 #include <cnc/bcsr_matrix.hpp>
 #include <cnc/blas1.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/amg.hpp>
+#include <cnc/automatic_preconditioner.hpp>
 #include <cnc/incomplete.hpp>
 #include <cnc/polynomial.hpp>
 #include <cnc/relaxation.hpp>
@@ -35,7 +36,8 @@ struct PreconditionerSpec {
   PreconditionerKind kind = PreconditionerKind::none;  ///< which of those that are built in
   int block_size = 0;  ///< of block_jacobi; 0: that of the matrix layout
   /// An object in their place, by its options.
-  std::variant<std::monostate, RelaxationOptions, IncompleteOptions, PolynomialOptions, AmgOptions>
+  std::variant<std::monostate, RelaxationOptions, IncompleteOptions, PolynomialOptions, AmgOptions,
+               AutomaticOptions>
       object = {};
 
   bool is_object() const { return object.index() != 0; }  ///< whether make_preconditioner makes one
@@ -44,7 +46,7 @@ struct PreconditionerSpec {
 /// Reads "none", "jacobi", "block-jacobi", "block-jacobi:3"; "gauss-seidel", and with a relaxation factor "jacobi:0.8",
 /// "sor:1.5" and "ssor:1.2"; "gauss-seidel-colours", "sor-colours:1.5" and "ssor-colours", which sweep by colours; "ic0",
 /// "ilu0", "ilut" and "ilut:DROP"; "chebyshev:DEGREE"; "amg" and "amg:OPTION,...", each of degree=K, strength=S, block=B,
-/// coarsest=ROWS, levels=N, cycle=v or w, plain, double.
+/// coarsest=ROWS, levels=N, cycle=v or w, plain, double; "auto" and "auto:SOLVES".
 /// Errors   InvalidArgument, with what is known.
 PreconditionerSpec parse_preconditioner(std::string_view text);
 
@@ -60,6 +62,8 @@ std::shared_ptr<PreconditionerBase<V, Exec>> make_preconditioner(const Precondit
     return Base(std::make_shared<ChebyshevPolynomial<V, Exec>>(*o));
   if (const auto* o = std::get_if<AmgOptions>(&spec.object))
     return Base(std::make_shared<Amg<V, Exec>>(*o));
+  if (const auto* o = std::get_if<AutomaticOptions>(&spec.object))
+    return Base(std::make_shared<AutomaticPreconditioner<V, Exec>>(*o));
   return {};
 }
 

@@ -68,6 +68,7 @@ nlohmann::json report_json(const SolveReport& report) {
       {"form", to_string(report.form)},
       {"arithmetic", to_string(report.arithmetic)},
       {"method", method_name(report.method)},
+      {"preconditioner", report.preconditioner},
       {"choice", report.choice},
       {"backend_calls", report.backend_calls},
       {"host_synchronisations", report.host_synchronisations},
@@ -167,6 +168,8 @@ void write_outcome_json(std::ostream& out, const LoadedMatrix& matrix, const Sol
       {"prepare_seconds", outcome.prepare_seconds},
       {"report", report_json(outcome.report)},
   };
+  if (!outcome.preconditioner_choice.empty())
+    json["preconditioner_choice"] = outcome.preconditioner_choice;
   if (outcome.hierarchy) json["multigrid"] = hierarchy_json(*outcome.hierarchy);
   if (outcome.repeats.solves > 1) json["repeat"] = repeats_json(outcome);
   // NaN and "not measured" are both null.

@@ -230,6 +230,9 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
   if (!report.choice.empty()) out << labelled("", styled(Style::dim, report.choice));
   out << labelled("Backend", backend_text(outcome));
   print_format(out, request, outcome);
+  if (!outcome.preconditioner_choice.empty())
+    out << labelled("Precondition", outcome.report.preconditioner)
+        << labelled("", styled(Style::dim, outcome.preconditioner_choice));
   if (outcome.hierarchy) print_hierarchy(out, *outcome.hierarchy);
   if (report.history.size() > 1) {
     out << '\n';

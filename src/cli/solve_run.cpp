@@ -10,8 +10,8 @@
 #include <cnc/convert.hpp>
 #include <cnc/copy.hpp>
 #include <cnc/io.hpp>
-#include <cnc/problems.hpp>
 #include <cnc/model.hpp>
+#include <cnc/problems.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -169,10 +169,17 @@ SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMa
   const CsrMatrix<V, Space> matrix = copy_to<Space>(A);
   Solver<V, Exec> solver(ctx, request.options);
   std::shared_ptr<Amg<V, Exec>> amg;
-  if (const auto* options = std::get_if<AmgOptions>(&request.preconditioner.object))
+  std::shared_ptr<AutomaticPreconditioner<V, Exec>> automatic;
+  const auto& object = request.preconditioner.object;
+  if (const auto* options = std::get_if<AmgOptions>(&object)) {
     solver.set_preconditioner(amg = multigrid<V, Exec>(*options, source, A, request));
-  else if (auto object = make_preconditioner<V, Exec>(request.preconditioner))
-    solver.set_preconditioner(std::move(object));
+  } else if (const auto* choice = std::get_if<AutomaticOptions>(&object)) {
+    amg = multigrid<V, Exec>({}, source, A, request);
+    automatic = std::make_shared<AutomaticPreconditioner<V, Exec>>(*choice, amg);
+    solver.set_preconditioner(automatic);
+  } else if (auto made = make_preconditioner<V, Exec>(request.preconditioner)) {
+    solver.set_preconditioner(std::move(made));
+  }
   const double start = now();
   solver.prepare(matrix);
   ctx.fence();
@@ -182,7 +189,8 @@ SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMa
   outcome.repeats.first_seconds = now() - solve_start;
   line.clear();
   outcome.advice = solver.advice();
-  if (amg) outcome.hierarchy = amg->hierarchy();
+  if (automatic) outcome.preconditioner_choice = automatic->choice();
+  if (amg && (!automatic || automatic->taken() == amg)) outcome.hierarchy = amg->hierarchy();
   const Vector<V> x = copy_to<HostSpace>(solution);
   if (!request.output.empty()) write_solution(request.output, x);
   if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
@@ -203,8 +211,10 @@ void check_vectors(const SolveRequest& request) {
   if (request.x0 != "zero") check_readable(request.x0);
   if (!request.coordinates.empty()) {
     check_readable(request.coordinates);
-    if (!std::holds_alternative<AmgOptions>(request.preconditioner.object))
-      throw InvalidArgument("--coordinates is for --precondition amg");
+    const auto& object = request.preconditioner.object;
+    if (!std::holds_alternative<AmgOptions>(object) &&
+        !std::holds_alternative<AutomaticOptions>(object))
+      throw InvalidArgument("--coordinates is for --precondition amg and auto");
     if (request.options.reordering != Reordering::none)
       throw InvalidArgument("--coordinates go with rows in the order given, without --reorder");
   }

@@ -64,6 +64,7 @@ struct SolveOutcome {
   SolveReport report;
   std::vector<std::string> advice;        ///< why the layout was chosen
   std::optional<AmgHierarchy> hierarchy;  ///< of amg
+  std::string preconditioner_choice;      ///< of auto: why
   double prepare_seconds = 0;
   Repeats repeats;
   double error = std::numeric_limits<double>::quiet_NaN();  ///< max |x - 1|; NaN: solution unknown

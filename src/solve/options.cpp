@@ -251,12 +251,15 @@ PreconditionerSpec parse_preconditioner(std::string_view text) {
   if (const auto options = read_relaxation(text)) return object(*options);
   if (const auto options = read_incomplete(text)) return object(*options);
   if (const auto options = read_amg(text)) return object(*options);
+  AutomaticOptions automatic;
+  if (NamedNumber<int>{"auto", 1, 1000000}.read(text, automatic.solves)) return object(automatic);
   PolynomialOptions polynomial;
   if (NamedNumber<int>{"chebyshev", 1, 100}.read(text, polynomial.degree))
     return object(polynomial);
   if (text.substr(0, block.size()) != block)
     refuse("preconditioner", text,
-           "none, jacobi[:W], block-jacobi[:B], gauss-seidel[-colours], sor[-colours][:W], "
+           "auto[:SOLVES], none, jacobi[:W], block-jacobi[:B], gauss-seidel[-colours], "
+           "sor[-colours][:W], "
            "ssor[-colours][:W], ic0, ilu0, ilut[:DROP], chebyshev[:DEGREE], amg[:OPTION,...]");
   const int size =
       text[block.size()] == ':' ? detail::read_block_size(text.substr(block.size() + 1)) : 0;

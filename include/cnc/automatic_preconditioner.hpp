@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cnc/amg.hpp>
+
+#include <memory>
+#include <string>
+
+namespace cnc {
+
+/// What the choice of a preconditioner is for.
+struct AutomaticOptions {
+  int solves = 1;  ///< right-hand sides that a set-up is for
+};
+
+/// The preconditioner that promises the least work for a matrix: Jacobi, incomplete factorisations or multigrid, by a short trial of each that comes
+/// into question.
+///
+/// A trial takes some iterations with a right-hand side without a pattern, of CG where A is symmetric with a positive
+/// diagonal, else of GMRES. How fast the residual falls in the end says how many iterations a solve to 1e-8 takes; times
+/// what one costs, in products, and with the set-up, that is what candidates are compared by. No clock is read: the choice is the same on every run.
+///
+/// Errors   those of the candidates; a row at fault is one of Jacobi's where no candidate could be set up.
+/// Cost     set_up 30 to 60 products for Jacobi's trial, and the set-ups and trials of the others where that one promises
+///          more than 100 products; update_values is that of the candidate taken.
+template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
+class AutomaticPreconditioner final : public PreconditionerBase<V, Exec> {
+ public:
+  using typename PreconditionerBase<V, Exec>::Space;
+
+  /// `amg`: the multigrid to try, with options and a near-null space of its own; null: one with defaults.
+  explicit AutomaticPreconditioner(const AutomaticOptions& options = {},
+                                   std::shared_ptr<Amg<V, Exec>> amg = {});
+  ~AutomaticPreconditioner() override;
+
+  std::string name() const override;  ///< that of the one taken; "auto" before a set-up
+  double bytes(index_t rows, offset_t nonzeros) const override;
+  /// @{
+  /// What PreconditionerBase says of them.
+  PreconditionerSetup set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                             const Matrix<V, Space>& layout) override;
+  PreconditionerSetup update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                                    const Matrix<V, Space>& layout) override;
+  void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
+             const Vector<V, Space>& z) const override;
+  std::optional<PreconditionerOperand<V>> local() const override;
+  bool only_enqueues() const override;
+  /// @}
+
+  const std::string& choice() const;  ///< what was tried and why this one was taken
+  /// The one taken; null before a set-up.
+  std::shared_ptr<const PreconditionerBase<V, Exec>> taken() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cnc

@@ -1,0 +1,122 @@
+#include "solve/solver_test.hpp"
+#include "support/same_matrix.hpp"
+#include "support/small_matrix.hpp"
+
+#include <cnc/automatic_preconditioner.hpp>
+#include <cnc/options.hpp>
+
+#include <memory>
+
+using namespace cnc;
+using namespace cnc::testing;
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+bool takes_trials(const Backend& backend) {
+  return solves(backend) && takes_parts_of_others(backend, Method::pcg) && !is_emulated(backend);
+}
+
+template <class Exec>
+struct Chosen {
+  std::shared_ptr<AutomaticPreconditioner<double, Exec>> object;
+  SolveReport report;
+};
+
+template <class Exec>
+Chosen<Exec> solve_chosen(Context<Exec>& ctx, Method method, const KnownProblem<double>& P,
+                          int solves = 1) {
+  const auto object =
+      std::make_shared<AutomaticPreconditioner<double, Exec>>(AutomaticOptions{solves});
+  CHECK(object->name() == "auto");
+  auto solver = solver_on<double>(ctx, options_for(method, {}, PreconditionerKind::none));
+  solver.set_preconditioner(object);
+  solver.prepare(P.A);
+  const Vector<double> x = zeros<double>(P.rows());
+  const SolveReport report = solver.solve(P.b, x);
+  if (report.converged()) CHECK(relative_difference(x, P.solution) < 1e-4);
+  return {object, report};
+}
+
+}  // namespace
+
+CNC_SOLVER_TEST_WHERE(takes_trials, "the preconditioner is chosen by what it promises") {
+  const auto easy = solve_chosen(ctx, Method::pcg, known_problem<double>("wathen:12x10"));
+  CHECK(easy.object->name() == "jacobi");
+  CHECK(easy.report.converged());
+  CHECK(easy.object->local().has_value());  // passes apply it on the way
+
+  const auto large = solve_chosen(ctx, Method::pcg, known_problem<double>("poisson2d:90"));
+  CHECK(large.object->name() == "amg");
+  CHECK(large.report.preconditioner == "amg");
+  CHECK(large.report.iterations <= 14);
+  CHECK_THAT(large.object->choice(), ContainsSubstring("amg: jacobi takes some"));
+  CHECK(large.object->taken() != nullptr);
+
+  if (!takes_parts_of_others(ctx.backend(), Method::bicgstab)) return;
+  const auto flow =
+      solve_chosen(ctx, Method::bicgstab, known_problem<double>("convection3d:12:50"));
+  CHECK(flow.report.converged());
+  CHECK(flow.object->name() == "ilu0");
+}
+
+CNC_SOLVER_TEST_WHERE(takes_trials, "the choice is the same again, and kept for new values") {
+  const auto P = known_problem<double>("poisson2d:60x50");
+  const auto first = solve_chosen(ctx, Method::pcg, P), second = solve_chosen(ctx, Method::pcg, P);
+  CHECK(first.object->choice() == second.object->choice());
+  CHECK(first.report.iterations == second.report.iterations);
+
+  auto solver = solver_on<double>(ctx, options_for(Method::pcg, {}, PreconditionerKind::none));
+  solver.set_preconditioner(first.object);
+  solver.prepare(P.A);
+  const auto taken = first.object->taken();
+  const CsrMatrix<double> twice = convert_values<double>(P.A);
+  for (std::size_t k = 0; k < twice.values.extent(0); ++k) twice.values(k) *= 2;
+  solver.update_values(twice);
+  CHECK(first.object->taken() == taken);
+  const Vector<double> x = zeros<double>(P.rows());
+  CHECK(solver.solve(P.b, x).converged());
+}
+
+TEST_CASE("a matrix that nothing can be done about is named") {
+  Context<> ctx;
+  const auto empty_row =
+      with_known_solution<double>("empty", small_matrix({{2, 1, 0}, {1, 2, 0}, {0, 0, 0}}));
+  const auto outcome = solve_chosen(ctx, Method::pcg, empty_row);
+  CHECK(outcome.report.status == SolveStatus::breakdown);
+  CHECK_THAT(outcome.report.detail, ContainsSubstring("row 2"));
+  // No diagonal at all: a factorisation with something on it does it.
+  const auto saddle = with_known_solution<double>("saddle", small_matrix({{0, 1}, {1, 0}}));
+  CHECK(solve_chosen(ctx, Method::gmres, saddle).report.converged());
+  CHECK_THROWS_AS((AutomaticPreconditioner<double>({0})), InvalidArgument);
+  const Vector<double> r = zeros<double>(3);
+  CHECK_THROWS_AS(AutomaticPreconditioner<double>().apply(ctx, r, zeros<double>(3)),
+                  InvalidArgument);
+}
+
+TEST_CASE("preconditioners are read from text, and made") {
+  const auto name = [](const char* text) {
+    const auto made = make_preconditioner<double, HostExec>(parse_preconditioner(text));
+    return made ? made->name() : "none";
+  };
+  for (const char* text :
+       {"auto", "amg", "ic0", "ilu0", "ilut:0.01", "chebyshev:3", "ssor:1.2", "none"})
+    CHECK(name(text) == text);
+  CHECK(name("amg:degree=3,strength=0.5,block=2,coarsest=50,levels=4,cycle=w,plain,double") ==
+        "amg");
+  CHECK(name("auto:20") == "auto");
+  CHECK(name("ilut") == "ilut:0.001");
+  CHECK(name("jacobi") == "none");
+  const auto amg = std::get<AmgOptions>(parse_preconditioner("amg:degree=3,cycle=w,plain").object);
+  CHECK(amg.smoother_degree == 3);
+  CHECK(amg.cycle == AmgCycle::w);
+  CHECK(!amg.smoothed);
+  CHECK(amg.in_float);
+  for (const char* text :
+       {"amgx", "amg:", "amg:degree", "amg:degree=0", "amg:strength=1", "amg:cycle=k", "ic1", "ilu",
+        "ilut:", "ilut:1", "ilut:-1", "chebyshev:0", "auto:0", "auto:x"}) {
+    INFO(text);
+    CHECK_THROWS_AS(parse_preconditioner(text), InvalidArgument);
+  }
+}
