@@ -143,14 +143,20 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   s.taken = {};
   s.choice.clear();
   s.best = std::numeric_limits<double>::infinity();
-  s.symmetric = detail::is_symmetric(A) &&
-                detail::first_row(
-                    ctx.execution_space_instance(), A.rows,
-                    HasNoPositiveDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) < 0;
+  const bool mirrored = detail::is_symmetric(A);
+  s.symmetric =
+      mirrored && detail::first_row(
+                      ctx.execution_space_instance(), A.rows,
+                      HasNoPositiveDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) < 0;
 
+  // What Jacobi does about a diagonal that is not positive is what Method::automatic does about it.
   const int b = block_size(layout);
-  auto jacobi = std::make_shared<detail::LocalPreconditioner<V, Exec>>(
-      b > 1 ? PreconditionerKind::block_jacobi : PreconditionerKind::jacobi, b);
+  const bool blocks = b > 1 && s.symmetric;
+  const auto jacobi = std::make_shared<detail::LocalPreconditioner<V, Exec>>(
+      blocks ? PreconditionerKind::block_jacobi : PreconditionerKind::jacobi, blocks ? b : 1,
+      s.symmetric ? DiagonalRule::as_it_is
+      : mirrored  ? DiagonalRule::row_norm
+                  : DiagonalRule::one_for_zero);
   const auto jacobi_setup = s.consider(ctx, A, layout, jacobi, 30, 0, jacobi_iteration);
   if (s.best > little && A.rows >= worth_levels) s.consider(ctx, A, layout, s.amg, 8, 150, 3);
   // Multigrid that works needs no rival.
