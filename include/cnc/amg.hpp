@@ -46,9 +46,10 @@ struct AmgLevel {
 /// What a set-up has built.
 struct AmgHierarchy {
   std::vector<AmgLevel> levels;  ///< the finest first
-  index_t coarsest_rank = 0;     ///< of the last matrix: less than its rows where it is singular
-  bool in_float = false;         ///< the precision of the cycle
-  bool symmetric = false;        ///< whether the matrix is
+  index_t coarsest_rank =
+      0;  ///< of the last matrix: less than its rows where it is singular, 0 where it is too large for an inverse
+  bool in_float = false;   ///< the precision of the cycle
+  bool symmetric = false;  ///< whether the matrix is
   /// @{
   /// Seconds of the set-up by part: aggregates with strength; prolongations; products of matrices; layouts, diagonals and spectra; the last level's inverse.
   double aggregation_seconds = 0, prolongation_seconds = 0, product_seconds = 0,
@@ -94,8 +95,11 @@ class Amg final : public PreconditionerBase<V, Exec> {
   /// Vectors that A maps to little beside their size: rigid-body modes, say. They are copied. None: a constant for each
   /// unknown of a node. Takes effect in the next set_up.
   ///
-  /// Shapes   [rows] each, 16 at most
+  /// Shapes   [rows] each, 16 at most, in the order of the iterations: that of the caller unless the solver reorders
   void set_near_null_space(std::vector<Vector<const V, Space>> vectors);
+
+  /// Frees what the last set-up built.
+  void clear();
 
   std::string name() const override;  ///< "amg"
   double bytes(index_t rows, offset_t nonzeros) const override;

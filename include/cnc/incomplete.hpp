@@ -27,8 +27,8 @@ struct IncompleteOptions {
 /// positive, makes the factorisation start again with a part of |D| added to the diagonal, ten times as much each time. Rows whose
 /// predecessors are solved are solved side by side (level scheduling), on a device; on a host where there are enough of them.
 ///
-/// Values   a row is at fault whose entries are not finite or all zero. A zero on the diagonal, also one that is not stored, counts as
-///          one that fills in.
+/// Values   a row is at fault whose entries are not finite or all zero, of ic0 also one whose diagonal entry is negative. A
+///          zero on the diagonal, also one that is not stored, counts as one that fills in.
 /// Errors   InvalidArgument (options out of range; apply without a set_up), OutOfMemory.
 /// Cost     set_up on one thread of the host, O(sum of squares of row lengths); apply reads L and U once, by levels on a device.
 /// Method   Saad, Iterative methods for sparse linear systems, 2nd ed., 2003, sections 10.3 (ILU(0), IC), 10.4 (ILUT) and 11.6 (levels);

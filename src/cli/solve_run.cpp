@@ -123,10 +123,12 @@ std::shared_ptr<Amg<V, Exec>> multigrid(AmgOptions options, const std::string& s
           "--coordinates needs the unknowns of a node, 2 or 3: "
           "--precondition amg:block=3, say");
   } else if (is_problem(source)) {
-    coordinates = problem_coordinates(source);
-    if (coordinates.extent(0) > 0 && options.block_size == 0)
-      for (const ProblemInfo& family : problem_families())
-        if (source.rfind(family.name + ":", 0) == 0) options.block_size = family.natural_block_size;
+    int unknowns = 1;
+    for (const ProblemInfo& family : problem_families())
+      if (source.rfind(family.name + ":", 0) == 0) unknowns = family.natural_block_size;
+    if (options.block_size == 0 || options.block_size == unknowns)
+      coordinates = problem_coordinates(source);
+    if (coordinates.extent(0) > 0) options.block_size = unknowns;
   }
   const auto amg = std::make_shared<Amg<V, Exec>>(options);
   // Reordered rows are not those of the coordinates.

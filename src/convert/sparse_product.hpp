@@ -140,13 +140,22 @@ template <class T>
 struct MeasureRoom {
   BlocksOperand<T> A, B;
   offset_t* room;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+  KOKKOS_INLINE_FUNCTION offset_t of(offset_t i) const {
     offset_t sum = 0;
     for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
       sum += B.row_offsets[A.columns[k] + 1] - B.row_offsets[A.columns[k]];
-    room[i + 1] = sum;
+    return sum;
   }
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { room[i + 1] = of(i); }
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& sum) const { sum += of(i); }
 };
+
+/// Products of blocks that A B takes, and blocks that it has at most. Waits.
+template <class Exec, class T, class Space>
+offset_t product_work(const Exec& exec, const SparseBlocks<T, Space>& A,
+                      const SparseBlocks<T, Space>& B) {
+  return sum_over(exec, A.rows, MeasureRoom<T>{operand_of(A), operand_of(B), nullptr});
+}
 
 /// Gathers the columns of row i at found[room[i]]; their number goes to lengths[i + 1].
 template <class T>

@@ -175,6 +175,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
     s.taken = jacobi;
     if (!jacobi_setup.ok()) return jacobi_setup;
   }
+  if (s.taken != s.amg) s.amg->clear();
   s.choice = s.taken->name() + ": " + s.choice;
   return {};
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "convert/checks.hpp"
+
 #include <cnc/incomplete.hpp>
 
 #include <algorithm>
@@ -17,7 +19,10 @@ struct SparseRows {
   std::vector<index_t> offsets{0}, columns;
   std::vector<double> values;
 
-  void end_row() { offsets.push_back(static_cast<index_t>(columns.size())); }
+  void end_row() {
+    require_offset<index_t>(static_cast<offset_t>(columns.size()), "entries in a factor");
+    offsets.push_back(static_cast<index_t>(columns.size()));
+  }
   void add(index_t column, double value) {
     columns.push_back(column);
     values.push_back(value);
@@ -74,7 +79,8 @@ class Factorization {
     for (const index_t column : pattern_) is_in_[static_cast<std::size_t>(column)] = false;
     pattern_.clear();
     const bool positive = pivot > 0 || options_.kind != IncompleteKind::ic0;
-    if (!std::isfinite(pivot) || !(std::abs(pivot) > 1e-10 * magnitude_) || !positive) return false;
+    if (!finite_ || !std::isfinite(pivot) || !(std::abs(pivot) > 1e-12 * magnitude_) || !positive)
+      return false;
     factors.inverse.push_back(1 / pivot);
     return true;
   }
@@ -91,11 +97,13 @@ class Factorization {
       ++entries_;
     }
     put(i, 0);
-    magnitude_ = largest;
+    finite_ = std::isfinite(sum);
     mean_ = entries_ > 0 ? sum / entries_ : 0;
     double& diagonal = row_[static_cast<std::size_t>(i)];
     const double part = shift_ * (diagonal != 0 ? std::abs(diagonal) : mean_);
     diagonal += diagonal < 0 ? -part : part;
+    // Of the unknown's own unit: what a row holds besides may be of another.
+    magnitude_ = diagonal != 0 ? std::abs(diagonal) : largest;
   }
 
   void eliminate(index_t i, const Factors& factors) {
@@ -179,6 +187,7 @@ class Factorization {
   std::vector<bool> is_in_;
   std::vector<index_t> pattern_;  ///< of it
   double magnitude_ = 0, mean_ = 0;
+  bool finite_ = true;
   int entries_ = 0;
 };
 

@@ -173,7 +173,7 @@ struct NamedNumber {
     if (text == name) return true;
     if (!text.starts_with(name) || text[name.size()] != ':') return false;
     const auto found = number<T>(text.substr(name.size() + 1));
-    if (!found || *found < least || *found > most) {
+    if (!found || !(*found >= least && *found <= most)) {
       std::ostringstream what;
       what << "preconditioner '" << text << "': " << name << " takes a number from " << least
            << " to " << most;

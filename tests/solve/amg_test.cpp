@@ -6,6 +6,11 @@
 #include <cnc/blas1.hpp>
 
 #include <memory>
+#include <vector>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -267,16 +272,121 @@ CNC_SOLVER_TEST_WHERE(takes_amg, "multigrid refuses what it cannot take") {
   CHECK_THROWS_AS(rigid_body_modes<double>(zeros<double>(7), 3), InvalidArgument);
 }
 
+CNC_SOLVER_TEST_WHERE(takes_amg, "units and sizes are no trouble for a cycle in float") {
+  const std::string name = "poisson2d:12x12";
+  const auto plain = known_problem<double>(name);
+  const auto iterations = [&](const KnownProblem<double>& P, bool in_float) {
+    AmgSolve<double, Exec> run(ctx, {.coarsest_rows = 20});
+    const SolveReport report = run.solve(P);
+    INFO(report.detail);
+    CHECK(report.converged());
+    CHECK(run.amg->hierarchy().in_float == in_float);
+    return report.iterations;
+  };
+  const index_t usual = iterations(plain, true);
+  // Right-hand sides that float does not hold.
+  for (const double scale : {1e-60, 1e-36, 1e60}) {
+    INFO(scale);
+    KnownProblem<double> P{name, plain.A, copy_of(plain.solution), copy_of(plain.b)};
+    for (index_t i = 0; i < P.rows(); ++i) {
+      P.b(i) *= scale;
+      P.solution(i) *= scale;
+    }
+    CHECK(iterations(P, true) <= usual + 1);
+  }
+  // A boundary value by penalty, on the last level too; an unknown of another unit; a row whose inverse float does not hold.
+  for (const double penalty : {1e8, 1e14}) {
+    INFO(penalty);
+    const auto A = changed_poisson(name, [&](index_t i, index_t j, double value) {
+      return i == 7 && j == 7 ? penalty : value;
+    });
+    CHECK(iterations(with_known_solution<double>("penalty", A), true) <= 2 * usual);
+    AmgSolve<double, Exec> at_once(ctx);
+    CHECK(at_once.solve(with_known_solution<double>("penalty", A)).iterations <= 3);
+    CHECK(at_once.amg->hierarchy().coarsest_rank == 144);
+  }
+  const auto tiny = changed_poisson(name, [](index_t i, index_t j, double value) {
+    if (i == 7 && j == 7) return 1e-45;
+    return i == 7 || j == 7 ? 0.0 : value;
+  });
+  CHECK(iterations(with_known_solution<double>("tiny", tiny), false) <= 2 * usual);
+}
+
+TEST_CASE("a node of very many neighbours does not fill the coarse matrix") {
+  // Node 0 is coupled with b_1 ... b_d, each of which with an a_k.
+  const index_t d = 3000, n = 1 + 2 * d;
+  std::vector<index_t> offsets{0}, columns;
+  std::vector<double> values;
+  const auto add = [&](index_t column, double value) {
+    columns.push_back(column);
+    values.push_back(value);
+  };
+  for (index_t i = 0; i < n; ++i) {
+    if (i == 0) {
+      add(0, d + 1);
+      for (index_t k = 1; k <= d; ++k) add(k, -1);
+    } else if (i <= d) {
+      add(0, -1);
+      add(i, 3);
+      add(i + d, -1);
+    } else {
+      add(i - d, -1);
+      add(i, 2);
+    }
+    offsets.push_back(static_cast<index_t>(columns.size()));
+  }
+  const auto A = wrap_csr(n, n, static_cast<offset_t>(values.size()), offsets.data(),
+                          columns.data(), values.data());
+  Context<> ctx;
+  AmgSolve<double, HostExec> run(ctx);
+  CHECK(run.solve(with_known_solution<double>("hub", A)).converged());
+  CHECK(run.amg->hierarchy().operator_complexity() < 3);
+}
+
+TEST_CASE("a matrix that is no longer symmetric is known as such") {
+  Context<> ctx;
+  const auto P = known_problem<double>("poisson2d:30x30");
+  AmgSolve<double, HostExec> run(ctx, {}, Method::bicgstab);
+  run.solver.prepare(P.A);
+  CHECK(run.amg->hierarchy().symmetric);
+  const auto other = changed_poisson("poisson2d:30x30", [](index_t i, index_t j, double value) {
+    return i < j ? 1.3 * value : i > j ? 0.7 * value : value;
+  });
+  run.solver.update_values(other);
+  CHECK(!run.amg->hierarchy().symmetric);
+  const Vector<double> x = zeros<double>(P.rows());
+  CHECK(run.solver.solve(P.b, x).converged());
+}
+
+TEST_CASE("what is no number is a fault of its row") {
+  Context<> ctx;
+  const auto A = small_matrix({{2, std::nan("")}, {0, 2}});
+  Amg<double> amg;
+  const PreconditionerSetup outcome = amg.set_up(ctx, A, Matrix<double>(A));
+  CHECK(outcome.row == 0);
+  CHECK(std::string(outcome.fault) == "has an entry that is not finite");
+}
+
 TEST_CASE("a hierarchy has the same bits on any number of threads") {
-  const auto P = known_problem<double>("poisson3d:24");
-  Vector<double> first;
-  for (const int threads : {1, 2, 5}) {
-    ThreadedContext ctx("openmp", threads);
-    ctx.set_least_work(1);
-    AmgSolve<double, HostExec> run(ctx);
-    CHECK(run.solve(P).converged());
-    const Vector<double> z = applied(ctx, *run.amg, P.b);
-    if (first.extent(0) == 0) first = z;
-    CHECK(relative_difference(z, first) == 0);
+  for (const char* problem : {"poisson3d:24", "elasticity3d:8", "wathen:40x40"}) {
+    INFO(problem);
+    const auto P = known_problem<double>(problem);
+    Vector<double> first;
+    for (const int threads : {5, 2, 1}) {
+#ifdef _OPENMP
+      const int before = omp_get_max_threads();
+      omp_set_num_threads(threads);  // those of the set-up
+#endif
+      ThreadedContext ctx("openmp", threads);
+      ctx.set_least_work(1);
+      AmgSolve<double, HostExec> run(ctx, {.coarsest_rows = 50});
+      CHECK(run.solve(P).converged());
+      const Vector<double> z = applied(ctx, *run.amg, P.b);
+      if (first.extent(0) == 0) first = z;
+      CHECK(relative_difference(z, first) == 0);
+#ifdef _OPENMP
+      omp_set_num_threads(before);
+#endif
+    }
   }
 }

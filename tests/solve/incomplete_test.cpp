@@ -147,6 +147,12 @@ TEST_CASE("pivots that are zero are helped, rows that are zero are named") {
     CHECK(fault.row == 2);
     CHECK(set_up({{2, 1}, {1, std::nan("")}}, not_finite).row == 1);
   }
+  // Unknowns of different units.
+  for (const IncompleteKind kind : {IncompleteKind::ic0, IncompleteKind::ilu0}) {
+    IncompleteFactorization<double> units({kind});
+    CHECK(set_up({{1, 1e11}, {1e11, 1e24}}, units).ok());
+    CHECK(units.shift() == 0);
+  }
   IncompleteFactorization<double> negative({IncompleteKind::ic0});
   CHECK(set_up({{1, 2}, {2, 1}}, negative).ok());
   CHECK(negative.shift() > 1);

@@ -274,6 +274,19 @@ TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
       }
       CHECK(largest_difference(times(A, inverted(A, symmetric, n)), identity) < 1e-9);
     }
+  // Entries of different units are no loss of rank, no numbers are no pivots.
+  Dense units(2, 2), none(2, 2);
+  units(0, 0) = 1;
+  units(0, 1) = units(1, 0) = 1e11;
+  units(1, 1) = 1e24;
+  (void)inverted(units, true, 2);
+  (void)inverted(units, false, 2);
+  none(0, 0) = none(1, 1) = 2;
+  none(0, 1) = none(1, 0) = std::nan("");
+  for (const bool symmetric : {true, false}) {
+    Dense X = none;
+    CHECK(detail::DenseInverse(X.values, 2, symmetric).rank() <= 2);
+  }
   // No pivot on the diagonal; a constant in the null space; nothing at all.
   Dense crossed(2, 2), neumann(3, 3), zero(2, 2);
   crossed(0, 1) = crossed(1, 0) = 2;

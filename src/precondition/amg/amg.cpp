@@ -69,6 +69,13 @@ void Amg<V, Exec>::set_near_null_space(std::vector<Vector<const V, Space>> vecto
 }
 
 template <class V, class Exec>
+void Amg<V, Exec>::clear() {
+  state_->facts = {};
+  state_->hierarchy = {};
+  state_->cycle = {};
+}
+
+template <class V, class Exec>
 std::string Amg<V, Exec>::name() const {
   return "amg";
 }
@@ -90,8 +97,13 @@ PreconditionerSetup Amg<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, 
   s.facts = {};
   s.hierarchy = {};
   s.facts.in_float = s.fits_float(ctx.execution_space_instance(), A);
-  return s.facts.in_float ? s.template build<float>(ctx, A, layout)
-                          : s.template build<double>(ctx, A, layout);
+  try {
+    return s.facts.in_float ? s.template build<float>(ctx, A, layout)
+                            : s.template build<double>(ctx, A, layout);
+  } catch (...) {
+    clear();
+    throw;
+  }
 }
 
 template <class V, class Exec>
@@ -102,7 +114,7 @@ PreconditionerSetup Amg<V, Exec>::update_values(Context<Exec>& ctx, const CsrMat
     return set_up(ctx, A, layout);
   return std::visit(
       [&](auto& cycle) {
-        return detail::update_hierarchy(ctx, s.options, A, layout, s.hierarchy, cycle, s.facts);
+        return detail::update_hierarchy(ctx, A, layout, s.hierarchy, cycle, s.facts);
       },
       s.cycle);
 }
@@ -117,9 +129,21 @@ void Amg<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const V, Space>&
             "Amg: apply without a set_up for a matrix of so many rows");
         const auto& finest = cycle.levels[0];
         using M = typename std::decay_t<decltype(finest.f)>::value_type;
-        detail::on_each(ctx, finest.rows, detail::ScaleTo<V, M>{r.data(), finest.f.data(), V(1)});
-        cycle.run(ctx, 0);
-        detail::on_each(ctx, finest.rows, detail::ScaleTo<M, V>{finest.x.data(), z.data(), M(1)});
+        if constexpr (sizeof(M) < sizeof(V)) {
+          // Residuals of any size: a power of two brings them into the range of float.
+          double* const factors = cycle.factors.data();
+          ctx.template vectors<V>().nrm2(ctx.queue(), finest.rows, r.data(), factors + 2);
+          detail::on_each(ctx, 1, detail::SetFactors{factors});
+          detail::on_each(ctx, finest.rows,
+                          detail::ScaleTo<V, M>{r.data(), finest.f.data(), factors});
+          cycle.run(ctx, 0);
+          detail::on_each(ctx, finest.rows,
+                          detail::ScaleTo<M, V>{finest.x.data(), z.data(), factors + 1});
+        } else {
+          detail::on_each(ctx, finest.rows, detail::ConvertTo<V, M>{r.data(), finest.f.data()});
+          cycle.run(ctx, 0);
+          detail::on_each(ctx, finest.rows, detail::ConvertTo<M, V>{finest.x.data(), z.data()});
+        }
       },
       state_->cycle);
 }

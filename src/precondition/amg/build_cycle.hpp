@@ -5,6 +5,7 @@
 #include "precondition/amg/dense_inverse.hpp"
 #include "precondition/amg/hierarchy.hpp"
 #include "precondition/amg/spectral_radius.hpp"
+#include "precondition/diagonal_block.hpp"
 
 #include <cnc/copy.hpp>
 #include <cnc/formats.hpp>
@@ -24,7 +25,7 @@ Vector<M, Space> values_in(const Exec& exec, const Vector<V, Space>& values) {
   } else {
     const auto to = uninitialized<M, Space>("cnc::amg", values.extent(0));
     on_each(exec, static_cast<offset_t>(values.extent(0)),
-            ScaleTo<V, M>{values.data(), to.data(), V(1)});
+            ConvertTo<V, M>{values.data(), to.data()});
     return to;
   }
 }
@@ -100,8 +101,25 @@ template <class V>
 struct LargestMagnitude {
   const V* values;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t k, Largest& largest) const {
-    const double magnitude = std::abs(static_cast<double>(values[k]));
-    if (!(magnitude <= largest.value)) largest.value = magnitude;
+    largest.take(std::abs(static_cast<double>(values[k])));
+  }
+};
+/// A diagonal entry whose inverse may be too large for float.
+template <class V>
+struct HasLittleDiagonal {
+  BlocksInCsr<V> A;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
+    return !(std::abs(A.entry(static_cast<index_t>(i))) > 1e-18);
+  }
+};
+/// A row with an entry that is not finite.
+template <class V>
+struct HasNoNumber {
+  BcsrOperand<V> A;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
+      if (!std::isfinite(static_cast<double>(A.values[k]))) return true;
+    return false;
   }
 };
 /// Whether float has room above and below for the values of A, its products and its inverse.
@@ -110,7 +128,9 @@ bool range_is_float(const Exec& exec, const CsrMatrix<V, Space>& A) {
   const double largest = sum_over<Largest>(exec, static_cast<offset_t>(A.values.extent(0)),
                                            LargestMagnitude<V>{A.values.data()})
                              .value;
-  return largest < 1e18 && largest > 1e-18;
+  return largest < 1e18 &&
+         first_row(exec, A.rows,
+                   HasLittleDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) < 0;
 }
 
 /// Whether A is, to what rounding leaves.
@@ -210,7 +230,13 @@ PreconditionerSetup build_hierarchy(
     require(options.block_size == 0, "Amg: the rows are no multiple of the block size");
     b = 1;
   }
+  const index_t no_number = first_row(exec, A.rows, HasNoNumber<V>{A.operand()});
+  if (no_number >= 0) return {.row = no_number, .fault = "has an entry that is not finite"};
   facts.symmetric = is_symmetric(A);
+  if constexpr (sizeof(M) < sizeof(V)) {
+    ctx.reserve(A.rows);
+    cycle.factors = zeroed<double, Space>("cnc::amg", 3);
+  }
 
   auto& levels = hierarchy.levels;
   levels.emplace_back();
@@ -256,12 +282,15 @@ PreconditionerSetup build_hierarchy(
 
 /// New numbers on the aggregates and patterns that are there. Waits.
 template <class M, class V, class Exec>
-PreconditionerSetup update_hierarchy(Context<Exec>& ctx, const AmgOptions& options,
+PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
                                      const CsrMatrix<V, typename Exec::memory_space>& A,
                                      const Matrix<V, typename Exec::memory_space>& layout,
                                      Hierarchy<V, Exec>& hierarchy, Cycle<M, Exec>& cycle,
                                      AmgHierarchy& facts) {
   const Exec& exec = ctx.execution_space_instance();
+  const index_t no_number = first_row(exec, A.rows, HasNoNumber<V>{A.operand()});
+  if (no_number >= 0) return {.row = no_number, .fault = "has an entry that is not finite"};
+  facts.symmetric = facts.symmetric && is_symmetric(A);
   auto& levels = hierarchy.levels;
   const bool unfiltered = levels[0].filtered_A.values.data() == levels[0].A.values.data();
   levels[0].A = finest_blocks<Exec>(A, layout, levels[0].A.height);
@@ -282,7 +311,7 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx, const AmgOptions& optio
     if (l + 1 == levels.size()) continue;
     refilter(exec, level.A, level.strong, level.near_null, level.filtered_A);
     Coarsening<V, Exec> coarsening(exec, level, levels[l + 1], true, "");
-    if (options.smoothed) {
+    if (level.smoothed) {
       coarsening.smooth_prolongation(smoothing_step(exec, level, to.largest));
       coarsening.transpose_prolongation();
     }

@@ -6,6 +6,7 @@
 #include <cnc/convert.hpp>
 #include <cnc/spmv.hpp>
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -13,14 +14,33 @@
 
 namespace cnc::detail {
 
-/// to[i] := from[i] times a power of two
+/// to[i] := from[i]
+template <class From, class To>
+struct ConvertTo {
+  const From* from;
+  To* to;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { to[i] = static_cast<To>(from[i]); }
+};
+
+/// The same, times a factor that is not known to the host.
 template <class From, class To>
 struct ScaleTo {
   const From* from;
   To* to;
-  From factor;
+  const double* factor;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    to[i] = static_cast<To>(factor * from[i]);
+    to[i] = static_cast<To>(*factor * static_cast<double>(from[i]));
+  }
+};
+/// factors[0] := a power of two near 1 / norm, factors[1] := its inverse; 1 for a norm that has none. factors[2] is the norm.
+struct SetFactors {
+  double* factors;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t) const {
+    const double norm = factors[2];
+    int exponent = 0;
+    if (norm > 0 && std::isfinite(norm)) std::frexp(norm, &exponent);
+    factors[0] = std::ldexp(1.0, -exponent);
+    factors[1] = std::ldexp(1.0, exponent);
   }
 };
 
@@ -133,6 +153,7 @@ class Cycle {
   using Space = typename Exec::memory_space;
 
   std::vector<CycleLevel<M, Exec>> levels;
+  Vector<double, Space> factors;  ///< of r where it is narrowed: see SetFactors
   int degree = 2;
   AmgCycle kind = AmgCycle::v;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace cnc::detail {
@@ -13,22 +12,21 @@ namespace cnc::detail {
 ///
 /// Pivots are taken from the diagonal where the matrix is symmetric, whose inverse then is too, else from all that is left.
 /// Cost     2 n^3 operations.
-/// Method   Gauss-Jordan elimination with complete pivoting: Golub & Van Loan, Matrix computations, 4th ed., 2013, section 3.4.8; sweeps of a
+/// Method   Gauss-Jordan elimination with complete pivoting, of a matrix that is equilibrated first: Golub & Van Loan, Matrix computations, 4th ed., 2013, section 3.4.8; sweeps of a
 ///          symmetric matrix: Goodnight, A tutorial on the SWEEP operator, 1979.
 class DenseInverse {
  public:
   DenseInverse(std::vector<double>& a, std::size_t n, bool symmetric)
       : a_(a), n_(n), row_of_(n), column_of_(n), is_done_(n, false), column_is_done_(n, false) {
-    double largest = 0;
-    for (const double entry : a_) largest = std::max(largest, std::abs(entry));
-    // What rounding leaves of a zero.
-    const double least = largest * 1e-13 * static_cast<double>(n);
+    scale(symmetric);
+    // What rounding leaves of a zero in a matrix whose entries are one at most.
+    const double least = 1e-13 * static_cast<double>(n);
     for (; rank_ < n_; ++rank_) {
-      std::pair<std::size_t, std::size_t> next = pivot(symmetric);
-      if (symmetric && !(std::abs(at(next.first, next.second)) > least))
+      Pivot next = pivot(symmetric);
+      if (symmetric && !(next.magnitude > least))
         next = pivot(symmetric = false);  // a matrix with zeros on its diagonal
-      if (!(std::abs(at(next.first, next.second)) > least)) break;
-      eliminate(next.first, next.second);
+      if (!(next.magnitude > least) || !std::isfinite(next.magnitude)) break;
+      eliminate(next.row, next.column);
     }
     arrange();
   }
@@ -38,17 +36,50 @@ class DenseInverse {
  private:
   double& at(std::size_t i, std::size_t j) { return a_[i * n_ + j]; }
 
-  std::pair<std::size_t, std::size_t> pivot(bool symmetric) {
-    std::pair<std::size_t, std::size_t> best{n_, n_};
-    double most = -1;
+  struct Pivot {
+    double magnitude = -1;  ///< negative: nothing is left but what is no number
+    std::size_t row = 0, column = 0;
+  };
+
+  /// The power of two next below 1 / x, so that scaling does not round; 1 where there is none.
+  static double inverse_power(double x) {
+    return x > 0 && std::isfinite(x) ? std::ldexp(1.0, -std::ilogb(x)) : 1;
+  }
+  double row_maximum(std::size_t i) {
+    double largest = 0;
+    for (std::size_t j = 0; j < n_; ++j) largest = std::max(largest, std::abs(at(i, j)));
+    return largest;
+  }
+  /// a := R a C, of entries about one: unknowns of different units are no loss of rank. R = C where a is symmetric.
+  void scale(bool symmetric) {
+    rows_scale_.assign(n_, 1);
+    columns_scale_.assign(n_, 1);
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double diagonal = std::abs(at(i, i));
+      rows_scale_[i] = inverse_power(symmetric && diagonal > 0 ? std::sqrt(diagonal)
+                                     : symmetric               ? std::sqrt(row_maximum(i))
+                                                               : row_maximum(i));
+    }
+    if (symmetric) columns_scale_ = rows_scale_;
+    for (std::size_t i = 0; i < n_; ++i)
+      for (std::size_t j = 0; j < n_; ++j) at(i, j) *= rows_scale_[i] * columns_scale_[j];
+    if (symmetric) return;
+    for (std::size_t j = 0; j < n_; ++j) {
+      double largest = 0;
+      for (std::size_t i = 0; i < n_; ++i) largest = std::max(largest, std::abs(at(i, j)));
+      columns_scale_[j] = inverse_power(largest);
+      for (std::size_t i = 0; i < n_; ++i) at(i, j) *= columns_scale_[j];
+    }
+  }
+
+  Pivot pivot(bool symmetric) {
+    Pivot best;
     for (std::size_t i = 0; i < n_; ++i) {
       if (is_done_[i]) continue;
       const std::size_t first = symmetric ? i : 0, last = symmetric ? i + 1 : n_;
       for (std::size_t j = first; j < last; ++j)
-        if (!column_is_done_[j] && std::abs(at(i, j)) > most) {
-          most = std::abs(at(i, j));
-          best = {i, j};
-        }
+        if (!column_is_done_[j] && std::abs(at(i, j)) > best.magnitude)
+          best = {std::abs(at(i, j)), i, j};
     }
     return best;
   }
@@ -78,7 +109,9 @@ class DenseInverse {
       if (!is_done_[row]) continue;
       const std::size_t x = column_of_[row];
       for (std::size_t column = 0; column < n_; ++column)
-        if (column_is_done_[column]) result[x * n_ + row_of_[column]] = at(row, column);
+        if (column_is_done_[column])
+          result[x * n_ + row_of_[column]] =
+              columns_scale_[x] * at(row, column) * rows_scale_[row_of_[column]];
     }
     a_.swap(result);
   }
@@ -87,6 +120,7 @@ class DenseInverse {
   std::size_t n_, rank_ = 0;
   std::vector<std::size_t> row_of_, column_of_;
   std::vector<bool> is_done_, column_is_done_;
+  std::vector<double> rows_scale_, columns_scale_;
 };
 
 }  // namespace cnc::detail

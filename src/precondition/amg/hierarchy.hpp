@@ -17,6 +17,7 @@ struct SetUpLevel {
   SparseBlocks<V, Space> A;
   Vector<V, Space> inverse;  ///< of the diagonal blocks
   NearNullSpace<V, Space> near_null;
+  bool smoothed = true;  ///< the prolongation
   // All of this is empty in the last level.
   Graph<Space> strong;
   SparseBlocks<V, Space> filtered_A;
@@ -182,11 +183,18 @@ bool coarsen(const Exec& exec, const AmgOptions& options, bool symmetric, double
   fine.tentative =
       tentative_prolongation(exec, aggregates, fine.A.height, fine.near_null, coarse.near_null);
   Coarsening<V, Exec> coarsening(exec, fine, coarse, false, level);
-  fine.filtered_A = options.smoothed ? filtered(exec, fine.A, fine.strong, fine.near_null) : fine.A;
-  if (options.smoothed)
+  fine.smoothed = options.smoothed;
+  fine.filtered_A = fine.smoothed ? filtered(exec, fine.A, fine.strong, fine.near_null) : fine.A;
+  if (fine.smoothed) {
     coarsening.smooth_prolongation(smoothing_step(exec, fine, largest));
-  else
+    // Few nodes with very many neighbours would make the coarse matrix full.
+    constexpr offset_t ordinary = 40;
+    fine.smoothed = product_work(exec, fine.A, fine.prolongation) <= ordinary * fine.A.blocks();
+  }
+  if (!fine.smoothed) {
+    fine.filtered_A = fine.A;
     fine.prolongation = fine.tentative;
+  }
   const auto transposed = transposed_blocks(fine.prolongation);
   fine.restriction = {fine.prolongation.cols,
                       fine.prolongation.rows,

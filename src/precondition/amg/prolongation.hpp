@@ -173,15 +173,19 @@ struct RowSumBound {
 /// The largest of numbers that are not negative.
 struct Largest : Facts {
   double value = 0;
+  /// What is no number stays.
+  KOKKOS_INLINE_FUNCTION void take(double other) {
+    if (value == value && !(other <= value)) value = other;
+  }
   KOKKOS_INLINE_FUNCTION Largest& operator+=(const Largest& other) {
-    if (!(other.value <= value)) value = other.value;
+    take(other.value);
     return *this;
   }
 };
 struct TakeLargest {
   const double* of;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, Largest& largest) const {
-    if (!(of[i] <= largest.value)) largest.value = of[i];
+    largest.take(of[i]);
   }
 };
 

@@ -58,7 +58,8 @@ struct StrongEntries {
   const double* largest;
   double threshold;  ///< theta^2
   KOKKOS_INLINE_FUNCTION bool operator()(index_t row, index_t k) const {
-    return squares[k] > 0 && squares[k] >= threshold * sqrt(largest[row] * largest[A.columns[k]]);
+    return squares[k] > 0 &&
+           squares[k] >= threshold * sqrt(largest[row]) * sqrt(largest[A.columns[k]]);
   }
 };
 
