@@ -51,8 +51,8 @@ class IncompleteFactorization final : public PreconditionerBase<V, Exec> {
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override;
   /// @}
-  /// On a device: loops of the host are no part of what is enqueued.
-  bool only_enqueues() const override { return !detail::is_host_space<Space>; }
+  /// On a device, where the levels are few enough for a graph: loops of the host are no part of what is enqueued.
+  bool only_enqueues() const override { return !detail::is_host_space<Space> && levels() <= 500; }
 
   offset_t entries() const;  ///< of L and U together, the diagonal once
   double shift() const;      ///< what was added to the diagonal, in parts of |D|; 0 as a rule

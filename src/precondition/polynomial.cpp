@@ -30,7 +30,7 @@ std::string ChebyshevPolynomial<V, Exec>::name() const {
 
 template <class V, class Exec>
 double ChebyshevPolynomial<V, Exec>::bytes(index_t rows, offset_t) const {
-  return 5.0 * rows * sizeof(V);
+  return 5.0 * rows * sizeof(V);  // with what the estimate of the spectrum takes
 }
 
 template <class V, class Exec>
@@ -45,6 +45,7 @@ PreconditionerSetup ChebyshevPolynomial<V, Exec>::set_up(Context<Exec>& ctx,
   const index_t fault = detail::invert_diagonal(exec, level.A, level.inverse);
   if (fault >= 0) return {.row = fault};
   detail::set_up_smoother(ctx, level, &layout, detail::is_symmetric(A), state_->level);
+  state_->level.f = state_->level.x = {};  // the estimate's
   return {};
 }
 
