@@ -8,6 +8,7 @@
 #include "precondition/diagonal_block.hpp"
 #include "solve/preconditioners.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -17,6 +18,7 @@ namespace {
 /// Iterations and work, in products, that a solve to 1e-8 is expected to take.
 struct Promise {
   double iterations = 0, work = 0;
+  bool gets_on = true;
 };
 
 constexpr double digits = 18.4;  // -ln 1e-8
@@ -29,6 +31,14 @@ double rate_of(const SolveReport& report) {
   const std::size_t last = history.size() - 1, first = report.converged() ? 0 : last / 2;
   const double rate = std::pow(history[last] / history[first], 1.0 / double(last - first));
   return std::isfinite(rate) && rate < 1 ? rate : 1;
+}
+
+/// The least residual of a trial over the first one.
+double least_residual(const SolveReport& report) {
+  const auto& history = report.history;
+  if (history.empty() || !(history[0] > 0)) return 1;
+  const double least = *std::min_element(history.begin(), history.end());
+  return least >= 0 && least <= history[0] ? least / history[0] : 1;
 }
 
 template <class V>
@@ -78,7 +88,7 @@ struct AutomaticPreconditioner<V, Exec>::State {
 
   void add_to_choice(const std::string& name, const Promise& promise) {
     char text[96];
-    if (promise.iterations >= never)
+    if (!promise.gets_on)
       std::snprintf(text, sizeof text, "%s gets nowhere", name.c_str());
     else
       std::snprintf(text, sizeof text, "%s takes some %.0f iterations, the work of %.0f products",
@@ -97,10 +107,14 @@ struct AutomaticPreconditioner<V, Exec>::State {
     }
     if (auto* const multigrid = dynamic_cast<Amg<V, Exec>*>(candidate.get()))
       per_iteration += 4 * multigrid->hierarchy().operator_complexity();
-    const double rate = rate_of(trial(ctx, A, *candidate, iterations));
+    const SolveReport report = trial(ctx, A, *candidate, iterations);
+    const double rate = rate_of(report);
     Promise promise;
-    promise.iterations = rate < 1 ? std::min(never, std::ceil(digits / -std::log(rate))) : never;
-    promise.work = set_up + solves * promise.iterations * per_iteration;
+    promise.gets_on = rate < 1;
+    // Of those that do not get on the one that came furthest on the way is still the best.
+    promise.iterations = rate < 1 ? std::min(never, std::ceil(digits / -std::log(rate)))
+                                  : never * (1 + least_residual(report));
+    promise.work = set_up + solves * promise.iterations * (promise.gets_on ? per_iteration : 1);
     add_to_choice(candidate->name(), promise);
     if (promise.work < best) {
       best = promise.work;
@@ -158,7 +172,15 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
       : mirrored  ? DiagonalRule::row_norm
                   : DiagonalRule::one_for_zero);
   const auto jacobi_setup = s.consider(ctx, A, layout, jacobi, 30, 0, jacobi_iteration);
-  if (s.best > little && A.rows >= worth_levels) s.consider(ctx, A, layout, s.amg, 8, 150, 3);
+  // Where iterations are many, the first ones promise too much, or nothing yet: longer trials, of about the same work.
+  const bool is_hard = s.best > 1000;
+  if (is_hard && s.best < never) {
+    s.best = std::numeric_limits<double>::infinity();
+    s.choice.clear();
+    s.consider(ctx, A, layout, jacobi, 120, 0, jacobi_iteration);
+  }
+  if (s.best > little && A.rows >= worth_levels)
+    s.consider(ctx, A, layout, s.amg, is_hard ? 24 : 8, 150, 3);
   // Multigrid that works needs no rival.
   const bool works = s.taken == s.amg && s.best < 400 + 200.0 * s.solves;
   if (s.best > little && !works) {
@@ -166,7 +188,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
     const auto factors = [](const IncompleteOptions& options) {
       return std::make_shared<IncompleteFactorization<V, Exec>>(options);
     };
-    s.consider(ctx, A, layout, factors({kind}), 20, 20, factor_iteration);
+    s.consider(ctx, A, layout, factors({kind}), is_hard ? 40 : 20, 20, factor_iteration);
     if (!s.symmetric && s.best > 1000)
       s.consider(ctx, A, layout, factors({IncompleteKind::ilut, 1e-3, 5}), 20, 200,
                  2 * factor_iteration);
