@@ -62,7 +62,8 @@ struct AutomaticPreconditioner<V, Exec>::State {
 
   // Of the set-up under way.
   bool symmetric = false;
-  double best = std::numeric_limits<double>::infinity();
+  double best = std::numeric_limits<double>::infinity();  ///< work
+  double promised = never;                                ///< iterations of the best
 
   SolveReport trial(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const Base& candidate,
                     index_t iterations) const {
@@ -118,6 +119,7 @@ struct AutomaticPreconditioner<V, Exec>::State {
     add_to_choice(candidate->name(), promise);
     if (promise.work < best) {
       best = promise.work;
+      promised = promise.iterations;
       taken = std::move(candidate);
     }
     return outcome;
@@ -157,6 +159,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   s.taken = {};
   s.choice.clear();
   s.best = std::numeric_limits<double>::infinity();
+  s.promised = never;
   const bool mirrored = detail::is_symmetric(A);
   s.symmetric =
       mirrored && detail::first_row(
@@ -193,7 +196,9 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
       s.consider(ctx, A, layout, factors({IncompleteKind::ilut, 1e-3, 5}), 20, 200,
                  2 * factor_iteration);
   }
-  if (!s.taken) {
+  // A promise of so many iterations says nothing. Jacobi then does no harm.
+  constexpr double hopeless = 5000;
+  if (!s.taken || (s.promised > hopeless && jacobi_setup.ok())) {
     s.taken = jacobi;
     if (!jacobi_setup.ok()) return jacobi_setup;
   }
