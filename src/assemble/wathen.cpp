@@ -1,5 +1,6 @@
 #include <assemble/build_csr.hpp>
 #include <assemble/families.hpp>
+#include <mixed.hpp>
 
 #include <array>
 #include <cstdint>
@@ -55,14 +56,9 @@ struct Mesh {
   }
 };
 
-/// A density in (0, 100) that depends on the element's number alone (the splitmix64 generator of
-/// Steele, Lea & Flood, 2014), so a matrix is the same on every machine and any number of threads.
+/// A density in (0, 100) that depends on the element's number alone.
 double density(std::uint64_t element) {
-  std::uint64_t z = (element + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  z ^= z >> 31;
-  return 100 * (static_cast<double>(z >> 11) + 0.5) * 0x1p-53;
+  return 100 * (static_cast<double>(mixed(element * golden) >> 11) + 0.5) * 0x1p-53;
 }
 
 /// One row of the mass matrix, columns ascending.

@@ -2,6 +2,7 @@
 
 #include "interrupt.hpp"
 #include "iteration_progress.hpp"
+#include "mixed.hpp"
 #include "output_file.hpp"
 #include "solve_repeats.hpp"
 #include "text.hpp"
@@ -21,13 +22,9 @@
 namespace cnc::cli {
 namespace {
 
-/// Splitmix64: the same numbers on every machine. Steele, Lea & Flood 2014.
+/// In [-1, 1).
 double random_entry(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t z = seed * 0xD1342543DE82EF95u + (index + 1) * 0x9E3779B97F4A7C15u;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  z ^= z >> 31;
-  return static_cast<double>(z >> 11) * 0x1p-52 - 1;  // [-1, 1)
+  return detail::unit_entry(seed * 0xD1342543DE82EF95u + index * detail::golden);
 }
 
 std::uint64_t parse_seed(const std::string& text) {

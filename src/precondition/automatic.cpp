@@ -15,12 +15,6 @@
 namespace cnc {
 namespace {
 
-/// Iterations and work, in products, that a solve to 1e-8 is expected to take.
-struct Promise {
-  double iterations = 0, work = 0;
-  bool gets_on = true;
-};
-
 constexpr double digits = 18.4;  // -ln 1e-8
 constexpr double never = 1e9;    // iterations of one that does not get on
 
@@ -49,81 +43,109 @@ struct HasNoPositiveDiagonal {
   }
 };
 
-}  // namespace
-
+/// Candidates for one matrix, set up and tried one after the other, and the best of them so far.
 template <class V, class Exec>
-struct AutomaticPreconditioner<V, Exec>::State {
+class Trials {
+ public:
+  using Space = typename Exec::memory_space;
   using Base = PreconditionerBase<V, Exec>;
 
-  std::shared_ptr<Amg<V, Exec>> amg;
-  int solves = 1;
   std::shared_ptr<Base> taken;
   std::string choice;
+  double best = std::numeric_limits<double>::infinity();  ///< its work
+  double promised = never;                                ///< its iterations
 
-  // Of the set-up under way.
-  bool symmetric = false;
-  double best = std::numeric_limits<double>::infinity();  ///< work
-  double promised = never;                                ///< iterations of the best
+  Trials(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout,
+         bool symmetric, int solves)
+      : ctx_(ctx), A_(A), layout_(layout), solves_(solves), solver_(ctx, options(A, symmetric)) {
+    const auto n = static_cast<std::size_t>(A.rows);
+    b_ = uninitialized<V, Space>("cnc::trial", n);
+    x_ = uninitialized<V, Space>("cnc::trial", n);
+    detail::on_each(ctx, A.rows, detail::SetRandom<V>{b_.data()});
+    ctx.fence();
+    solver_.prepare(A);
+  }
 
-  SolveReport trial(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const Base& candidate,
-                    index_t iterations) const {
+  /// Forgets what was tried.
+  void begin_again() {
+    taken = {};
+    choice.clear();
+    best = std::numeric_limits<double>::infinity();
+    promised = never;
+  }
+
+  /// Sets up a candidate and tries it; it is taken if it is the best so far.
+  PreconditionerSetup consider(std::shared_ptr<Base> candidate, index_t iterations, double set_up,
+                               double per_iteration) {
+    const PreconditionerSetup outcome = candidate->set_up(ctx_, A_, layout_);
+    if (!outcome.ok()) {
+      add_to_choice(candidate->name() + " cannot be set up");
+      return outcome;
+    }
+    if (auto* const multigrid = dynamic_cast<Amg<V, Exec>*>(candidate.get()))
+      per_iteration += 4 * multigrid->hierarchy().operator_complexity();
+    const SolveReport report = trial(*candidate, iterations);
+    const double rate = rate_of(report);
+    // Of those that do not get on the one that came furthest on the way is still the best.
+    const bool gets_on = rate < 1;
+    const double expected = gets_on ? std::min(never, std::ceil(digits / -std::log(rate)))
+                                    : never * (1 + least_residual(report));
+    const double work = set_up + solves_ * expected * (gets_on ? per_iteration : 1);
+    char promise[80] = " gets nowhere";
+    if (gets_on)
+      std::snprintf(promise, sizeof promise,
+                    " takes some %.0f iterations, the work of %.0f products", expected, work);
+    add_to_choice(candidate->name() + promise);
+    if (work < best) {
+      best = work;
+      promised = expected;
+      taken = std::move(candidate);
+    }
+    return outcome;
+  }
+
+ private:
+  static SolveOptions options(const CsrMatrix<V, Space>& A, bool symmetric) {
     SolveOptions options;
     options.method = symmetric ? Method::pcg : Method::gmres;
     options.preconditioner = PreconditionerKind::none;
     options.format = {"csr", 1};
     options.trusted = A.checked == Checked::ascending;
     options.rtol = 1e-8;
+    return options;
+  }
+
+  SolveReport trial(const Base& candidate, index_t iterations) {
+    SolveOptions options = solver_.options();
     options.max_iterations = iterations;
-    Solver<V, Exec> solver(ctx, options);
-    solver.prepare(A);
-    solver.set_preconditioner([&](const Vector<const V, Space>& r, const Vector<V, Space>& z) {
-      candidate.apply(ctx, r, z);
+    solver_.set_options(options);
+    solver_.set_preconditioner([&](const Vector<const V, Space>& r, const Vector<V, Space>& z) {
+      candidate.apply(ctx_, r, z);
     });
-    const auto n = static_cast<std::size_t>(A.rows);
-    const auto b = uninitialized<V, Space>("cnc::trial", n);
-    const auto x = zeroed<V, Space>("cnc::trial", n);
-    detail::on_each(ctx, A.rows, detail::SetRandom<V>{b.data()});
-    ctx.fence();
-    return solver.solve(b, x);
+    Kokkos::deep_copy(x_, V(0));
+    return solver_.solve(b_, x_);
   }
 
-  void add_to_choice(const std::string& name, const Promise& promise) {
-    char text[96];
-    if (!promise.gets_on)
-      std::snprintf(text, sizeof text, "%s gets nowhere", name.c_str());
-    else
-      std::snprintf(text, sizeof text, "%s takes some %.0f iterations, the work of %.0f products",
-                    name.c_str(), promise.iterations, promise.work);
-    choice += (choice.empty() ? "" : "; ") + std::string(text);
+  void add_to_choice(const std::string& sentence) {
+    choice += (choice.empty() ? "" : "; ") + sentence;
   }
 
-  /// Sets up a candidate and tries it; it is taken if it is the best so far.
-  PreconditionerSetup consider(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
-                               const Matrix<V, Space>& layout, std::shared_ptr<Base> candidate,
-                               index_t iterations, double set_up, double per_iteration) {
-    const PreconditionerSetup outcome = candidate->set_up(ctx, A, layout);
-    if (!outcome.ok()) {
-      choice += (choice.empty() ? "" : "; ") + candidate->name() + " cannot be set up";
-      return outcome;
-    }
-    if (auto* const multigrid = dynamic_cast<Amg<V, Exec>*>(candidate.get()))
-      per_iteration += 4 * multigrid->hierarchy().operator_complexity();
-    const SolveReport report = trial(ctx, A, *candidate, iterations);
-    const double rate = rate_of(report);
-    Promise promise;
-    promise.gets_on = rate < 1;
-    // Of those that do not get on the one that came furthest on the way is still the best.
-    promise.iterations = rate < 1 ? std::min(never, std::ceil(digits / -std::log(rate)))
-                                  : never * (1 + least_residual(report));
-    promise.work = set_up + solves * promise.iterations * (promise.gets_on ? per_iteration : 1);
-    add_to_choice(candidate->name(), promise);
-    if (promise.work < best) {
-      best = promise.work;
-      promised = promise.iterations;
-      taken = std::move(candidate);
-    }
-    return outcome;
-  }
+  Context<Exec>& ctx_;
+  const CsrMatrix<V, Space>& A_;
+  const Matrix<V, Space>& layout_;
+  int solves_;
+  Solver<V, Exec> solver_;
+  Vector<V, Space> b_, x_;
+};
+
+}  // namespace
+
+template <class V, class Exec>
+struct AutomaticPreconditioner<V, Exec>::State {
+  std::shared_ptr<Amg<V, Exec>> amg;
+  int solves = 1;
+  std::shared_ptr<PreconditionerBase<V, Exec>> taken;
+  std::string choice;
 };
 
 template <class V, class Exec>
@@ -158,52 +180,48 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   State& s = *state_;
   s.taken = {};
   s.choice.clear();
-  s.best = std::numeric_limits<double>::infinity();
-  s.promised = never;
   const bool mirrored = detail::is_symmetric(A);
-  s.symmetric =
+  const bool symmetric =
       mirrored && detail::first_row(
                       ctx.execution_space_instance(), A.rows,
                       HasNoPositiveDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) < 0;
+  Trials<V, Exec> trials(ctx, A, layout, symmetric, s.solves);
 
   // What Jacobi does about a diagonal that is not positive is what Method::automatic does about it.
   const int b = block_size(layout);
-  const bool blocks = b > 1 && s.symmetric;
+  const bool blocks = b > 1 && symmetric;
   const auto jacobi = std::make_shared<detail::LocalPreconditioner<V, Exec>>(
       blocks ? PreconditionerKind::block_jacobi : PreconditionerKind::jacobi, blocks ? b : 1,
-      s.symmetric ? DiagonalRule::as_it_is
-      : mirrored  ? DiagonalRule::row_norm
-                  : DiagonalRule::one_for_zero);
-  const auto jacobi_setup = s.consider(ctx, A, layout, jacobi, 30, 0, jacobi_iteration);
+      symmetric  ? DiagonalRule::as_it_is
+      : mirrored ? DiagonalRule::row_norm
+                 : DiagonalRule::one_for_zero);
+  const auto jacobi_setup = trials.consider(jacobi, 30, 0, jacobi_iteration);
   // Where iterations are many, the first ones promise too much, or nothing yet: longer trials, of about the same work.
-  const bool is_hard = s.best > 1000;
-  if (is_hard && s.best < never) {
-    s.best = std::numeric_limits<double>::infinity();
-    s.choice.clear();
-    s.consider(ctx, A, layout, jacobi, 120, 0, jacobi_iteration);
+  const bool is_hard = trials.best > 1000;
+  if (is_hard && trials.best < never) {
+    trials.begin_again();
+    trials.consider(jacobi, 120, 0, jacobi_iteration);
   }
-  if (s.best > little && A.rows >= worth_levels)
-    s.consider(ctx, A, layout, s.amg, is_hard ? 24 : 8, 150, 3);
+  if (trials.best > little && A.rows >= worth_levels)
+    trials.consider(s.amg, is_hard ? 24 : 8, 150, 3);
   // Multigrid that works needs no rival.
-  const bool works = s.taken == s.amg && s.best < 400 + 200.0 * s.solves;
-  if (s.best > little && !works) {
-    const auto kind = s.symmetric ? IncompleteKind::ic0 : IncompleteKind::ilu0;
+  const bool works = trials.taken == s.amg && trials.best < 400 + 200.0 * s.solves;
+  if (trials.best > little && !works) {
     const auto factors = [](const IncompleteOptions& options) {
       return std::make_shared<IncompleteFactorization<V, Exec>>(options);
     };
-    s.consider(ctx, A, layout, factors({kind}), is_hard ? 40 : 20, 20, factor_iteration);
-    if (!s.symmetric && s.best > 1000)
-      s.consider(ctx, A, layout, factors({IncompleteKind::ilut, 1e-3, 5}), 20, 200,
-                 2 * factor_iteration);
+    trials.consider(factors({symmetric ? IncompleteKind::ic0 : IncompleteKind::ilu0}),
+                    is_hard ? 40 : 20, 20, factor_iteration);
+    if (!symmetric && trials.best > 1000)
+      trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, 200, 2 * factor_iteration);
   }
   // A promise of so many iterations says nothing. Jacobi then does no harm.
   constexpr double hopeless = 5000;
-  if (!s.taken || (s.promised > hopeless && jacobi_setup.ok())) {
-    s.taken = jacobi;
-    if (!jacobi_setup.ok()) return jacobi_setup;
-  }
+  const bool falls_back = !trials.taken || (trials.promised > hopeless && jacobi_setup.ok());
+  s.taken = falls_back ? jacobi : trials.taken;
+  if (falls_back && !jacobi_setup.ok()) return jacobi_setup;
   if (s.taken != s.amg) s.amg->clear();
-  s.choice = s.taken->name() + ": " + s.choice;
+  s.choice = s.taken->name() + ": " + trials.choice;
   return {};
 }
 

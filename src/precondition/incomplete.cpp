@@ -61,7 +61,7 @@ PreconditionerSetup IncompleteFactorization<V, Exec>::set_up(Context<Exec>&,
   s.lower.set_up(factors.lower, false);
   s.upper.set_up(factors.upper, true);
   const std::vector<V> inverse(factors.inverse.begin(), factors.inverse.end());
-  s.inverse = s.lower.there(inverse);
+  s.inverse = detail::copied_to<Space>(inverse);
   s.entries = static_cast<offset_t>(factors.lower.columns.size() + factors.upper.columns.size() +
                                     inverse.size());
   return {};

@@ -4,6 +4,7 @@
 #include "convert/spaces.hpp"
 #include "convert/transposed_pattern.hpp"
 #include "on_each.hpp"
+#include "precondition/ordered_rows.hpp"
 #include "precondition/set_up_preconditioner.hpp"
 
 #include <algorithm>
@@ -45,24 +46,16 @@ struct InvertDiagonal {
   }
 };
 
-/// z(i) := inverse(i) (r(i) - sum over the triangle a(i, j) z(j)), inverse = omega / a(i, i). Going back,
-/// z(i) := (2 - omega) z(i) - inverse(i) sum.
-template <class V, bool back>
-struct SweepRow {
-  const index_t* rows;
-  const index_t* row_offsets;
-  const index_t* columns;
-  const V* values;
+/// Going back: z(i) := (2 - omega) z(i) - inverse(i) sum over the triangle a(i, j) z(j), inverse = omega / a(i, i).
+template <class V>
+struct SweepBackRow {
+  OrderedRows<V> triangle;
   const V* inverse;
   V rest;  ///< 2 - omega
-  const V* r;
   V* z;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const {
-    const index_t row = rows[place];
-    V sum = 0;
-    for (index_t k = row_offsets[place]; k < row_offsets[place + 1]; ++k)
-      sum += values[k] * z[columns[k]];
-    z[row] = back ? rest * z[row] - inverse[row] * sum : inverse[row] * (r[row] - sum);
+    const index_t row = triangle.rows[place];
+    z[row] = rest * z[row] - inverse[row] * triangle.times(place, z);
   }
 };
 
@@ -140,7 +133,7 @@ struct Relaxation<V, Exec>::State {
       sweep = coloured(pattern, detail::transposed_pattern(pattern));
     }
     begins = sweep.begins;
-    rows = on_device(sweep.rows);
+    rows = detail::copied_to<Space>(sweep.rows);
     lower = triangle(host_offsets, host_columns, sweep,
                      [&](index_t row, index_t column) { return sweep.comes_before(column, row); });
     if (options.kind == RelaxationKind::ssor)
@@ -162,45 +155,26 @@ struct Relaxation<V, Exec>::State {
         }
       its_offsets.push_back(static_cast<index_t>(origins.size()));
     }
-    return {on_device(its_offsets), on_device(its_columns), on_device(origins),
+    return {detail::copied_to<Space>(its_offsets), detail::copied_to<Space>(its_columns),
+            detail::copied_to<Space>(origins),
             uninitialized<V, Space>("cnc::relaxation", origins.size())};
   }
-  static Vector<index_t, Space> on_device(const std::vector<index_t>& entries) {
-    const auto host = uninitialized<index_t>("cnc::relaxation", entries.size());
-    std::copy(entries.begin(), entries.end(), host.data());
-    return copy_to<Space>(host);
-  }
-
   void take_values(const Exec& exec, const CsrMatrix<V, Space>& A) const {
     for (const auto* part : {&lower, &upper})
       detail::take_entries(exec, A, part->origins, part->values);
   }
 
-  template <bool back>
-  void sweep(const Context<Exec>& ctx, const Triangle<V, Space>& part, const V* r, V* z) const {
-    const SweepRow<V, back> row{rows.data(),
-                                part.row_offsets.data(),
-                                part.columns.data(),
-                                part.values.data(),
-                                inverse.data(),
-                                static_cast<V>(2 - options.omega),
-                                r,
-                                z};
-    const auto n = static_cast<offset_t>(rows.extent(0));
-    if (begins.empty()) {
-      if constexpr (detail::is_host_space<Space>)
-        for (offset_t k = 0; k < n; ++k) row(back ? n - 1 - k : k);
-      return;
-    }
-    const std::size_t colours = begins.size() - 1;
-    for (std::size_t c = 0; c < colours; ++c) {
-      const std::size_t which = back ? colours - 1 - c : c;
-      const offset_t begin = begins[which];
-      auto rows_of_colour = row;
-      rows_of_colour.rows += begin;
-      rows_of_colour.row_offsets += begin;
-      detail::on_each(ctx, begins[which + 1] - begin, rows_of_colour);
-    }
+  detail::OrderedRows<V> ordered(const Triangle<V, Space>& part) const {
+    return {rows.data(), part.row_offsets.data(), part.columns.data(), part.values.data()};
+  }
+  void sweep(const Context<Exec>& ctx, const V* r, V* z) const {
+    const std::size_t n = rows.extent(0);
+    detail::in_order(ctx, begins, n, false,
+                     detail::SubstituteRow<V>{ordered(lower), inverse.data(), r, z});
+    if (options.kind == RelaxationKind::ssor)
+      detail::in_order(
+          ctx, begins, n, true,
+          SweepBackRow<V>{ordered(upper), inverse.data(), static_cast<V>(2 - options.omega), z});
   }
 };
 
@@ -262,9 +236,7 @@ void Relaxation<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const V, 
   const std::size_t rows = state_->sweeps() ? state_->rows.extent(0) : state_->inverse.extent(0);
   require(rows == r.extent(0), "Relaxation: apply without a set_up for a matrix of so many rows");
   if (!state_->sweeps()) return apply_local(ctx, *local(), r, z);
-  state_->template sweep<false>(ctx, state_->lower, r.data(), z.data());
-  if (state_->options.kind == RelaxationKind::ssor)
-    state_->template sweep<true>(ctx, state_->upper, r.data(), z.data());
+  state_->sweep(ctx, r.data(), z.data());
 }
 
 template <class V, class Exec>

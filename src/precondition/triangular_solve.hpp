@@ -1,33 +1,12 @@
 #pragma once
 
-#include "on_each.hpp"
 #include "precondition/factorize.hpp"
-
-#include <cnc/copy.hpp>
+#include "precondition/ordered_rows.hpp"
 
 #include <algorithm>
 #include <vector>
 
 namespace cnc::detail {
-
-/// z(i) := inverse(i) (r(i) - sum of the row), in the order in which rows are stored. inverse null: ones. r may be z.
-template <class V>
-struct SubstituteRow {
-  const index_t* rows;
-  const index_t* row_offsets;
-  const index_t* columns;
-  const V* values;
-  const V* inverse;
-  const V* r;
-  V* z;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const {
-    const index_t row = rows[place];
-    V sum = 0;
-    for (index_t k = row_offsets[place]; k < row_offsets[place + 1]; ++k)
-      sum += values[k] * z[columns[k]];
-    z[row] = inverse == nullptr ? r[row] - sum : inverse[row] * (r[row] - sum);
-  }
-};
 
 /// A triangle whose rows are solved one after the other, or level by level: those of a level need those of levels before only.
 template <class V, class Exec>
@@ -57,36 +36,19 @@ class TriangularSolve {
       }
       offsets.push_back(static_cast<index_t>(columns.size()));
     }
-    rows_ = there(order);
-    offsets_ = there(offsets);
-    columns_ = there(columns);
-    values_ = there(values);
+    rows_ = copied_to<Space>(order);
+    offsets_ = copied_to<Space>(offsets);
+    columns_ = copied_to<Space>(columns);
+    values_ = copied_to<Space>(values);
   }
 
   void apply(const Context<Exec>& ctx, const V* inverse, const V* r, V* z) const {
-    SubstituteRow<V> row{
-        rows_.data(), offsets_.data(), columns_.data(), values_.data(), inverse, r, z};
-    if (begins_.empty()) {
-      if constexpr (is_host_space<Space>)
-        for (std::size_t k = 0; k < rows_.extent(0); ++k) row(static_cast<offset_t>(k));
-      return;
-    }
-    for (std::size_t level = 0; level + 1 < begins_.size(); ++level) {
-      auto rows_of_level = row;
-      rows_of_level.rows += begins_[level];
-      rows_of_level.row_offsets += begins_[level];
-      on_each(ctx, begins_[level + 1] - begins_[level], rows_of_level);
-    }
+    in_order(ctx, begins_, rows_.extent(0), false,
+             SubstituteRow<V>{
+                 {rows_.data(), offsets_.data(), columns_.data(), values_.data()}, inverse, r, z});
   }
 
   index_t levels() const { return levels_; }
-
-  template <class T>
-  static Vector<T, Space> there(const std::vector<T>& entries) {
-    const auto host = uninitialized<T>("cnc::triangle", entries.size());
-    std::copy(entries.begin(), entries.end(), host.data());
-    return copy_to<Space>(host);
-  }
 
  private:
   /// Rows by levels, each in its order.

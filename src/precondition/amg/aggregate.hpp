@@ -1,6 +1,6 @@
 #pragma once
 
-#include "precondition/amg/hash.hpp"
+#include "mixed.hpp"
 #include "precondition/amg/strength.hpp"
 
 #include <cstdint>

@@ -3,9 +3,9 @@
 #include "convert/spaces.hpp"
 #include "precondition/amg/build_cycle.hpp"
 #include "precondition/amg/hierarchy.hpp"
+#include "solve/prepare.hpp"
 
-#include <cnc/blas1.hpp>
-
+#include <cmath>
 #include <variant>
 
 namespace cnc {
@@ -29,10 +29,10 @@ struct Amg<V, Exec>::State {
   std::variant<detail::Cycle<float, Exec>, detail::Cycle<double, Exec>> cycle;
   AmgHierarchy facts;
 
-  /// Whether float holds what is there.
-  bool fits_float(const Exec& exec, const CsrMatrix<V, Space>& A) const {
+  /// Whether float holds what is there, whose largest magnitude is given.
+  bool fits_float(const Exec& exec, const CsrMatrix<V, Space>& A, double largest) const {
     if constexpr (std::is_same_v<V, float>) return true;
-    return options.in_float && detail::range_is_float(exec, A);
+    return options.in_float && detail::range_is_float(exec, A, largest);
   }
 
   template <class M>
@@ -64,7 +64,7 @@ Amg<V, Exec>::~Amg() = default;
 template <class V, class Exec>
 void Amg<V, Exec>::set_near_null_space(std::vector<Vector<const V, Space>> vectors) {
   require(vectors.size() <= max_block_size, "Amg: 16 near-null vectors at most");
-  for (auto& vector : vectors) vector = detail::cloned_vector<V, Space>(vector);
+  for (auto& vector : vectors) vector = detail::cloned(vector);
   state_->near_null = std::move(vectors);
 }
 
@@ -94,9 +94,11 @@ template <class V, class Exec>
 PreconditionerSetup Amg<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                                          const Matrix<V, Space>& layout) {
   State& s = *state_;
-  s.facts = {};
-  s.hierarchy = {};
-  s.facts.in_float = s.fits_float(ctx.execution_space_instance(), A);
+  clear();
+  const Exec& exec = ctx.execution_space_instance();
+  const double largest = detail::largest_magnitude(exec, A);
+  if (!std::isfinite(largest)) return detail::row_without_number(exec, A);
+  s.facts.in_float = s.fits_float(exec, A, largest);
   try {
     return s.facts.in_float ? s.template build<float>(ctx, A, layout)
                             : s.template build<double>(ctx, A, layout);
@@ -110,7 +112,10 @@ template <class V, class Exec>
 PreconditionerSetup Amg<V, Exec>::update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                                                 const Matrix<V, Space>& layout) {
   State& s = *state_;
-  if (s.facts.levels.empty() || s.facts.in_float != s.fits_float(ctx.execution_space_instance(), A))
+  const Exec& exec = ctx.execution_space_instance();
+  const double largest = detail::largest_magnitude(exec, A);
+  if (!std::isfinite(largest)) return detail::row_without_number(exec, A);
+  if (s.facts.levels.empty() || s.facts.in_float != s.fits_float(exec, A, largest))
     return set_up(ctx, A, layout);
   return std::visit(
       [&](auto& cycle) {

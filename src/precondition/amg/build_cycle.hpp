@@ -122,12 +122,22 @@ struct HasNoNumber {
     return false;
   }
 };
-/// Whether float has room above and below for the values of A, its products and its inverse.
+/// Of all entries; not finite where one of them is not. Waits.
 template <class Exec, class V, class Space>
-bool range_is_float(const Exec& exec, const CsrMatrix<V, Space>& A) {
-  const double largest = sum_over<Largest>(exec, static_cast<offset_t>(A.values.extent(0)),
-                                           LargestMagnitude<V>{A.values.data()})
-                             .value;
+double largest_magnitude(const Exec& exec, const CsrMatrix<V, Space>& A) {
+  return sum_over<Largest>(exec, static_cast<offset_t>(A.values.extent(0)),
+                           LargestMagnitude<V>{A.values.data()})
+      .value;
+}
+/// The first row with an entry that is not finite, where there is one, as the outcome of a set-up. Waits.
+template <class Exec, class V, class Space>
+PreconditionerSetup row_without_number(const Exec& exec, const CsrMatrix<V, Space>& A) {
+  return {.row = first_row(exec, A.rows, HasNoNumber<V>{A.operand()}),
+          .fault = "has an entry that is not finite"};
+}
+/// Whether float has room above and below for the values of A, its products and its inverse. Waits.
+template <class Exec, class V, class Space>
+bool range_is_float(const Exec& exec, const CsrMatrix<V, Space>& A, double largest) {
   return largest < 1e18 &&
          first_row(exec, A.rows,
                    HasLittleDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) < 0;
@@ -203,16 +213,11 @@ index_t invert_last(const Exec& exec, const SparseBlocks<V, typename Exec::memor
 template <class M, class Exec>
 AmgLevel described(const CycleLevel<M, Exec>& level, offset_t entries, int b) {
   const auto& matrix = level.A.matrix;
-  std::string format =
-      std::visit([](const auto& a) { return std::string(a.format_name()); }, matrix);
-  if (const int size = block_size(matrix); format != "csr" && format.rfind("dia", 0) != 0)
-    format += ":" + std::to_string(size);
+  const char* const name = std::visit([](const auto& a) { return a.format_name(); }, matrix);
+  const std::string format = FormatSpec{name, block_size(matrix)}.text();
   return {level.rows, entries, b, level.dense.extent(0) > 0 ? "dense inverse" : format,
           level.largest};
 }
-
-/// A diagonal that cannot be inverted, as the outcome of a set-up.
-inline PreconditionerSetup fault_at(index_t row) { return {.row = row}; }
 
 /// Builds everything. Waits.
 template <class M, class V, class Exec>
@@ -230,8 +235,6 @@ PreconditionerSetup build_hierarchy(
     require(options.block_size == 0, "Amg: the rows are no multiple of the block size");
     b = 1;
   }
-  const index_t no_number = first_row(exec, A.rows, HasNoNumber<V>{A.operand()});
-  if (no_number >= 0) return {.row = no_number, .fault = "has an entry that is not finite"};
   facts.symmetric = is_symmetric(A);
   if constexpr (sizeof(M) < sizeof(V)) {
     ctx.reserve(A.rows);
@@ -247,13 +250,13 @@ PreconditionerSetup build_hierarchy(
     cycle.levels.emplace_back();
     auto& to = cycle.levels[l];
     const index_t rows = levels[l].A.rows * levels[l].A.height;
-    bool is_last = rows <= options.coarsest_rows;
+    const bool is_last = rows <= options.coarsest_rows;
     if (!is_last || l == 0) {
       levels[l].inverse =
           uninitialized<V, Space>("cnc::amg", static_cast<std::size_t>(rows) *
                                                   static_cast<std::size_t>(levels[l].A.height));
       const index_t fault = invert_diagonal(exec, levels[l].A, levels[l].inverse);
-      if (fault >= 0 && l == 0) return fault_at(fault);
+      if (fault >= 0 && l == 0) return {.row = fault};
     }
     if (!is_last) {
       set_up_smoother(ctx, levels[l], l == 0 ? &layout : nullptr, facts.symmetric, to);
@@ -288,8 +291,6 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
                                      Hierarchy<V, Exec>& hierarchy, Cycle<M, Exec>& cycle,
                                      AmgHierarchy& facts) {
   const Exec& exec = ctx.execution_space_instance();
-  const index_t no_number = first_row(exec, A.rows, HasNoNumber<V>{A.operand()});
-  if (no_number >= 0) return {.row = no_number, .fault = "has an entry that is not finite"};
   facts.symmetric = facts.symmetric && is_symmetric(A);
   auto& levels = hierarchy.levels;
   const bool unfiltered = levels[0].filtered_A.values.data() == levels[0].A.values.data();
@@ -300,7 +301,7 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
     auto& to = cycle.levels[l];
     if (level.inverse.extent(0) > 0) {
       const index_t fault = invert_diagonal(exec, level.A, level.inverse);
-      if (fault >= 0 && l == 0) return fault_at(fault);
+      if (fault >= 0 && l == 0) return {.row = fault};
     }
     if (to.dense.extent(0) > 0) {
       facts.coarsest_rank = invert_last(exec, level.A, facts.symmetric, to);

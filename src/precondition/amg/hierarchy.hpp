@@ -54,14 +54,6 @@ class Laps {
   double last_;
 };
 
-/// A view of the same entries in memory of its own.
-template <class V, class Space>
-Vector<V, Space> cloned_vector(const Vector<const V, Space>& given) {
-  const auto copy = uninitialized<V, Space>("cnc::amg", given.extent(0));
-  Kokkos::deep_copy(copy, given);
-  return copy;
-}
-
 /// rows[(i b + r)][c] := 1 where r == c: a constant for each unknown of a node
 template <class V>
 struct SetConstants {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "mixed.hpp"
 #include "precondition/amg/cycle.hpp"
-#include "precondition/amg/hash.hpp"
 #include "solve/spectrum.hpp"
 
 #include <cnc/blas1.hpp>
@@ -15,8 +15,7 @@ template <class M>
 struct SetRandom {
   M* x;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    x[i] = static_cast<M>(
-        static_cast<double>(mixed(static_cast<std::uint64_t>(i)) >> 11) * 0x1p-52 - 1);
+    x[i] = static_cast<M>(unit_entry(static_cast<std::uint64_t>(i)));
   }
 };
 
