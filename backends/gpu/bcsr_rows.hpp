@@ -27,10 +27,11 @@ constexpr int entries_per_lane(int block) {
 /// static_block 0 takes the size from the matrix, one lane per row of a block.
 ///
 /// Source   Verschoor & Jalba 2012, section 4: "one warp per block row" (lanes = wave) and "one thread block
-///          per block row" (row_per_block). Fewer lanes per row for short rows: Bell & Garland 2009.
+///          per block row" (row_per_block). Fewer lanes per row for short rows and blocks of 2, whose rows would leave
+///          half a wave idle: Bell & Garland 2009.
 template <int wave, int static_block, int lanes, bool row_per_block, class M, class V>
 struct BcsrRows {
-  static_assert(lanes <= wave && (lanes == wave || static_block == 1));
+  static_assert(lanes <= wave && (lanes == wave || static_block == 1 || static_block == 2));
   BcsrOperand<M> A;
 
   static constexpr int static_width = static_block > 0 ? entries_per_lane<M>(static_block) : 0;
@@ -144,6 +145,11 @@ struct BcsrRows {
       return lane_sum<wave>(sum, lanes);
     } else {
       V total = sum;
+      if constexpr (static_block == 2) {  // many slots, a power of two: by halves
+        for (int s = slots() / 2; s > 0; s /= 2)
+          total += shuffle_down<wave>(total, s * lanes_per_block());
+        return total;
+      }
       for (int s = 1; s < slots(); ++s) {
         const V other = shuffle_down<wave>(sum, s * lanes_per_block());
         if (lane < lanes_per_block()) total += other;

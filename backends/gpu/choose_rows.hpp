@@ -61,7 +61,8 @@ decltype(auto) with_rows(const Queue& queue, const BcsrOperand<M>& A, const F& f
         default: return f(BcsrRows<wave, 1, 32, false, M, V>{A}, tuning::csr_threads);
       }
     } else {
-      return f(BcsrRows<wave, b, wave, false, M, V>{A}, tuning::bcsr_threads);
+      constexpr int lanes = b == 2 ? tuning::bcsr_2_lanes : wave;
+      return f(BcsrRows<wave, b, lanes, false, M, V>{A}, tuning::bcsr_threads);
     }
   });
 }

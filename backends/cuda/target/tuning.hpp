@@ -17,6 +17,8 @@ inline constexpr int dia_threads = 256;
 
 /// Entries of a CSR row per lane, at most about.
 inline constexpr double csr_entries_per_lane = 12;
+/// Lanes per block row of 2 x 2 blocks, two to a block.
+inline constexpr int bcsr_2_lanes = 8;
 /// Threads of a product that a processor should have before rows are shared between more threads.
 inline constexpr double spmv_threads_per_processor = 2048;
 

@@ -17,6 +17,8 @@ inline constexpr int dia_threads = 64;
 
 /// Entries of a CSR row per lane, about.
 inline constexpr double csr_entries_per_lane = 8;
+/// Lanes per block row of 2 x 2 blocks, two to a block.
+inline constexpr int bcsr_2_lanes = 8;
 /// Threads of a product that a processor should have before rows are shared between more threads.
 inline constexpr double spmv_threads_per_processor = 256;
 
