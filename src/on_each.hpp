@@ -31,6 +31,15 @@ KOKKOS_INLINE_FUNCTION constexpr int sharing(int parts) {
 template <class Exec>
 inline constexpr int row_lanes = on_threads<Exec> ? 1 : 8;
 
+/// Waits for what is enqueued. Newer Kokkos names what waits, and a long name would be memory from the heap.
+template <class Exec>
+void wait_for(const Exec& exec) {
+  if constexpr (requires { exec.fence("cnc"); })
+    exec.fence("cnc");
+  else
+    exec.fence();
+}
+
 /// [begin, end) as Kokkos knows it.
 template <class Exec>
 auto kokkos_range(const Exec& exec, offset_t begin, offset_t end) {
@@ -74,6 +83,47 @@ void on_each(const Context<Exec>& ctx, offset_t n, const Body& body) {
     on_host(n, threads_for(n, ctx.threads()), body);
   else
     on_each(ctx.execution_space_instance(), n, body);
+}
+
+/// Neighbouring lanes of a device that have one unit of work between them, and memory to themselves where all of them
+/// read and write. One lane where there is no device.
+template <class Member>
+struct LaneGroup {
+  const Member& member;
+  void* scratch;
+
+  /// body(j) for j in [0, n), by all lanes; what it has written is there for all when it returns.
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION void each(index_t n, const Body& body) const {
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, n), body);
+  }
+};
+
+/// Gives unit i of n to a group.
+template <class Body>
+struct InGroup {
+  offset_t n;
+  int bytes;
+  Body body;
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const offset_t i = offset_t(member.league_rank()) * member.team_size() + member.team_rank();
+    void* const scratch = member.thread_scratch(0).get_shmem(bytes);
+    if (i < n) body(i, LaneGroup<Member>{member, scratch});
+  }
+};
+
+/// body(i, group) for i in [0, n), enqueued on exec: each by a group of `lanes`, a power of two up to 32, with
+/// `bytes` of scratch on chip. Of a device.
+template <class Exec, class Body>
+void on_each_group(const Exec& exec, offset_t n, int lanes, int bytes, const Body& body) {
+  constexpr bool is_host = is_host_space<typename Exec::memory_space>;
+  constexpr int threads = 128;
+  const int groups = is_host ? 1 : threads / lanes;
+  Kokkos::TeamPolicy<typename Exec::execution_space> policy(
+      exec, static_cast<int>((n + groups - 1) / groups), groups, is_host ? 1 : lanes);
+  policy.set_scratch_size(0, Kokkos::PerThread(bytes));
+  if (n > 0) Kokkos::parallel_for("cnc::on_group", policy, InGroup<Body>{n, bytes, body});
 }
 
 /// Base of what loops learn: types that begin empty and have an operator+= whose result does not depend on the

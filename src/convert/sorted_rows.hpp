@@ -53,14 +53,23 @@ struct SortedPair {
   }
 };
 
-/// Sorts row i of a copy of the columns; origins(k): where entry k was.
+/// Sorts row i of a copy of the columns; origins(k): where entry k was. On a device `lanes` threads share a row, whose
+/// entries count those that come before them.
+template <int lanes>
 struct SortRow {
   const index_t* row_offsets;
   const index_t* given;
   SortedPair to;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    constexpr index_t short_row = 48;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
+    constexpr index_t short_row = 48, counted_row = 1024;
+    const offset_t i = unit / lanes;
+    const auto lane = static_cast<index_t>(unit % lanes);
     const index_t begin = row_offsets[i], n = row_offsets[i + 1] - begin;
+    if (lanes > 1 && n <= counted_row) {
+      for (index_t k = lane; k < n; k += lanes) count_before(begin, n, k);
+      return;
+    }
+    if (lane > 0) return;
     for (index_t k = begin; k < begin + n; ++k) {
       to.columns[k] = given[k];
       to.origins[k] = k;
@@ -70,6 +79,16 @@ struct SortRow {
       row.insertion_sort(n);
     else
       heap_sort(row, n);
+  }
+  KOKKOS_INLINE_FUNCTION void count_before(index_t begin, index_t n, index_t k) const {
+    const index_t column = given[begin + k];
+    index_t at = begin;
+    for (index_t j = 0; j < n; ++j) {
+      const index_t other = given[begin + j];
+      at += other < column || (other == column && j < k);
+    }
+    to.columns[at] = column;
+    to.origins[at] = begin + k;
   }
 };
 
@@ -100,8 +119,9 @@ RowOrder<Space> ascending_order(const CsrMatrix<T, Space>& A) {
                         uninitialized<index_t, Space>("cnc::origins", n)};
   const Exec exec = instance<Exec>();
   const index_t* offsets = A.row_offsets.data();
-  on_each(exec, A.rows,
-          SortRow{offsets, A.columns.data(), {order.columns.data(), order.origins.data()}});
+  constexpr int lanes = row_lanes<Exec>;
+  on_each(exec, offset_t(A.rows) * lanes,
+          SortRow<lanes>{offsets, A.columns.data(), {order.columns.data(), order.origins.data()}});
   if (sum_over(exec, A.rows, CountRepeats{offsets, order.columns.data()}) > 0) {
     const auto host_offsets = copy_to<HostSpace>(A.row_offsets);
     const auto columns = copy_to<HostSpace>(order.columns);

@@ -14,10 +14,11 @@
 // C = A B of sparse matrices of small blocks: the pattern of C once, its values as often as those of A and B change.
 //
 // Row i of C gathers the rows of B that row i of A names, in the order of A: the same sums for any number of threads. A
-// thread of the host finds a column's place in a table as long as B has columns, a thread of a device in the row itself,
-// which ascends.
+// thread of the host finds a column's place in a table as long as B has columns. On a device a group of lanes collects
+// the columns of a row in a hash table on chip, and each entry is then summed by one thread, which finds it in the rows of B.
 //
-// Method   Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition, 1978.
+// Method   Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition, 1978; tables: Demouth,
+//          Sparse matrix-matrix multiplication on the GPU, GTC 2012.
 
 namespace cnc::detail {
 
@@ -94,34 +95,6 @@ KOKKOS_INLINE_FUNCTION void add_block_product(const T* a, const T* b, T* out, in
     }
 }
 
-/// An ascending list of columns, each once.
-struct ColumnList {
-  index_t* columns;
-  index_t length = 0;
-
-  /// The first place from `at` on whose column is not below c.
-  KOKKOS_INLINE_FUNCTION index_t find(index_t at, index_t c) const {
-    index_t end = at;  // the steps double, so that near places are found at once
-    for (index_t step = 1; end < length && columns[end] < c; step *= 2) {
-      at = end + 1;
-      end = step < length - end ? end + step : length;
-    }
-    while (at < end) {
-      const index_t middle = at + (end - at) / 2;
-      if (columns[middle] < c)
-        at = middle + 1;
-      else
-        end = middle;
-    }
-    return at;
-  }
-  KOKKOS_INLINE_FUNCTION void insert(index_t at, index_t c) {
-    if (at < length && columns[at] == c) return;
-    for (index_t j = length++; j > at; --j) columns[j] = columns[j - 1];
-    columns[at] = c;
-  }
-};
-
 /// A list that is sorted with its repeats.
 struct ListToSort {
   index_t* columns;
@@ -135,100 +108,206 @@ struct ListToSort {
   }
 };
 
-/// What the rows of B that row i of A names hold between them, at most: room for row i, in room[i + 1].
+/// What the rows of B that a row of A names hold between them: of all rows, and of the longest.
+struct Room : Facts {
+  offset_t sum = 0, most = 0;
+  KOKKOS_INLINE_FUNCTION Room& operator+=(const Room& other) {
+    sum += other.sum;
+    if (other.most > most) most = other.most;
+    return *this;
+  }
+};
 template <class T>
 struct MeasureRoom {
   BlocksOperand<T> A, B;
-  offset_t* room;
   KOKKOS_INLINE_FUNCTION offset_t of(offset_t i) const {
     offset_t sum = 0;
     for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
       sum += B.row_offsets[A.columns[k] + 1] - B.row_offsets[A.columns[k]];
     return sum;
   }
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { room[i + 1] = of(i); }
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& sum) const { sum += of(i); }
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, Room& room) const {
+    const offset_t own = of(i);
+    room += Room{{}, own, own};
+  }
 };
+template <class Exec, class T, class Space>
+Room product_room(const Exec& exec, const SparseBlocks<T, Space>& A,
+                  const SparseBlocks<T, Space>& B) {
+  return sum_over<Room>(exec, A.rows, MeasureRoom<T>{operand_of(A), operand_of(B)});
+}
 
 /// Products of blocks that A B takes, and blocks that it has at most. Waits.
 template <class Exec, class T, class Space>
 offset_t product_work(const Exec& exec, const SparseBlocks<T, Space>& A,
                       const SparseBlocks<T, Space>& B) {
-  return sum_over(exec, A.rows, MeasureRoom<T>{operand_of(A), operand_of(B), nullptr});
+  return product_room(exec, A, B).sum;
 }
 
-/// Gathers the columns of row i at found[room[i]]; their number goes to lengths[i + 1].
-template <class T>
-struct GatherColumns {
-  BlocksOperand<T> A, B;
-  const offset_t* room;
-  index_t* found;
-  index_t* lengths;
-  /// Rows whose room is larger are sorted as a whole: insertion takes the square of their length.
-  static constexpr offset_t long_row = 2048;
+/// How groups of lanes collect columns.
+struct ColumnTables {
+  int lanes;      ///< of a group
+  index_t slots;  ///< of a table, a power of two
+  index_t
+      most;  ///< columns of a row that it takes; each lane may bring one more before it is seen to be full
+  int bytes() const { return static_cast<int>((1 + slots + most) * offset_t(sizeof(index_t))); }
 
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    ColumnList row{found + room[i]};
-    if (room[i + 1] - room[i] > long_row)
-      append_and_sort(i, row);
-    else
-      insert_each(i, row);
-    lengths[i + 1] = row.length;
-  }
-  KOKKOS_INLINE_FUNCTION void insert_each(offset_t i, ColumnList& to) const {
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      const index_t row = A.columns[k];
-      index_t at = 0;
-      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e) {
-        at = to.find(at, B.columns[e]);
-        to.insert(at, B.columns[e]);
-      }
-    }
-  }
-  KOKKOS_INLINE_FUNCTION void append_and_sort(offset_t i, ColumnList& to) const {
-    offset_t n = 0;
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      const index_t row = A.columns[k];
-      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e)
-        to.columns[n++] = B.columns[e];
-    }
-    heap_sort(ListToSort{to.columns}, n);
-    for (offset_t j = 0; j < n; ++j)
-      if (j == 0 || to.columns[j] != to.columns[to.length - 1])
-        to.columns[to.length++] = to.columns[j];
+  /// For rows of A of this mean length, and this room for the longest of C.
+  static ColumnTables fitting(offset_t mean_length, offset_t room) {
+    const bool is_short = mean_length <= 16;
+    const index_t largest = is_short ? 256 : 1024;
+    index_t slots = is_short ? 64 : 256;
+    while (slots < largest && slots / 4 * 3 < room) slots *= 2;
+    return {is_short ? 8 : 32, slots, slots / 4 * 3};
   }
 };
 
-struct CopyColumns {
+/// The columns of row i of C by a group: counts them, or writes them in ascending order where `columns` is there. A row
+/// with more than the table takes counts as one more than that, and is not written.
+template <class T>
+struct CollectColumns {
+  BlocksOperand<T> A, B;
+  ColumnTables tables;
+  index_t* row_offsets;  ///< counts in [1..]
+  index_t* columns;
+
+  KOKKOS_INLINE_FUNCTION void insert(index_t c, index_t* count, index_t* table,
+                                     index_t* list) const {
+    if (load_shared(*count) > tables.most) return;
+    const auto last = static_cast<std::uint32_t>(tables.slots - 1);
+    for (std::uint32_t at = static_cast<std::uint32_t>(c) * 2654435769u >> 7;; ++at) {
+      index_t* const slot = table + (at & last);
+      const index_t there = Kokkos::atomic_compare_exchange(slot, index_t(-1), c);
+      if (there == c) return;
+      if (there >= 0) continue;
+      const index_t place = Kokkos::atomic_fetch_add(count, index_t(1));
+      if (place < tables.most) list[place] = c;
+      return;
+    }
+  }
+  template <class Group>
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, const Group& group) const {
+    const bool writes = columns != nullptr;
+    if (writes && row_offsets[i + 1] - row_offsets[i] > tables.most) return;
+    auto* const count = static_cast<index_t*>(group.scratch);
+    index_t* const table = count + 1;
+    index_t* const list = table + tables.slots;
+    group.each(tables.slots + 1, [&](index_t s) { count[s] = s == 0 ? 0 : -1; });
+    const index_t begin = A.row_offsets[i];
+    group.each(A.row_offsets[i + 1] - begin, [&](index_t k) {
+      const index_t row = A.columns[begin + k];
+      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e)
+        insert(B.columns[e], count, table, list);
+    });
+    const index_t found = *count;
+    if (!writes) {
+      group.each(
+          1, [&](index_t) { row_offsets[i + 1] = found > tables.most ? tables.most + 1 : found; });
+      return;
+    }
+    index_t* const to = columns + row_offsets[i];
+    group.each(found, [&](index_t j) {
+      const index_t column = list[j];
+      index_t before = 0;
+      for (index_t other = 0; other < found; ++other) before += list[other] < column;
+      to[before] = column;
+    });
+  }
+};
+
+// Rows that no table takes: one thread to each, in global memory.
+
+struct IsLonger {
+  const index_t* counts;
+  index_t most;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const { return counts[i + 1] > most; }
+};
+
+/// room[i + 1] := the room of such a row, else 0
+template <class T>
+struct MeasureLongRow {
+  MeasureRoom<T> room_of;
+  index_t most;
+  const index_t* counts;
+  offset_t* room;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    room[i + 1] = counts[i + 1] > most ? room_of.of(i) : 0;
+  }
+};
+/// Gathers its columns at found[room[i]]; their number goes to counts[i + 1].
+template <class T>
+struct CollectLongRow {
+  BlocksOperand<T> A, B;
+  const offset_t* room;
+  index_t* found;
+  index_t* counts;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    const offset_t n = room[i + 1] - room[i];
+    if (n == 0) return;
+    index_t* const row = found + room[i];
+    offset_t to = 0;
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
+      for (index_t e = B.row_offsets[A.columns[k]]; e < B.row_offsets[A.columns[k] + 1]; ++e)
+        row[to++] = B.columns[e];
+    heap_sort(ListToSort{row}, n);
+    index_t length = 0;
+    for (offset_t j = 0; j < n; ++j)
+      if (j == 0 || row[j] != row[length - 1]) row[length++] = row[j];
+    counts[i + 1] = length;
+  }
+};
+struct CopyLongRow {
   const offset_t* room;
   const index_t* found;
   const index_t* row_offsets;
   index_t* columns;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    const index_t* const from = found + room[i];
-    for (index_t k = row_offsets[i], j = 0; k < row_offsets[i + 1]; ++k, ++j) columns[k] = from[j];
+    if (room[i + 1] == room[i]) return;
+    const index_t* from = found + room[i];
+    for (index_t k = row_offsets[i]; k < row_offsets[i + 1]; ++k) columns[k] = *from++;
   }
 };
 
-/// Row i of C on a device.
+/// Row i of C on a device, by `lanes` threads: one to a row of scalars of a block at a time.
 template <int H, int M, int W, class T>
-struct MultiplyRow {
+struct MultiplyEntries {
   BlocksOperand<T> A, B, C;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    const index_t begin = C.row_offsets[i];
-    const ColumnList list{const_cast<index_t*>(C.columns) + begin, C.row_offsets[i + 1] - begin};
-    const int block = C.height * C.width;
-    T* const row_of_values = C.block(begin);
-    for (offset_t j = 0; j < offset_t(list.length) * block; ++j) row_of_values[j] = 0;
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      const index_t row = A.columns[k];
-      index_t at = 0;
-      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e) {
-        at = list.find(at, B.columns[e]);
-        add_block_product<H, M, W>(A.block(k), B.block(e), C.block(begin + at), A.height, A.width,
-                                   B.width);
-      }
+  int lanes;
+
+  /// Where row `row` of B has this column, or -1.
+  KOKKOS_INLINE_FUNCTION index_t find(index_t row, index_t column) const {
+    index_t low = B.row_offsets[row], high = B.row_offsets[row + 1];
+    const index_t end = high;
+    while (low < high) {
+      const index_t middle = low + (high - low) / 2;
+      if (B.columns[middle] < column)
+        low = middle + 1;
+      else
+        high = middle;
     }
+    return low < end && B.columns[low] == column ? low : -1;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
+    const offset_t i = unit / lanes;
+    const int height = H > 0 ? H : C.height;
+    const index_t begin = C.row_offsets[i], parts = (C.row_offsets[i + 1] - begin) * height;
+    for (auto part = static_cast<index_t>(unit % lanes); part < parts; part += lanes)
+      sum(i, begin + part / height, part % height);
+  }
+  KOKKOS_INLINE_FUNCTION void sum(offset_t i, index_t at, int r) const {
+    const int middle = M > 0 ? M : A.width, width = W > 0 ? W : C.width;
+    T sums[W > 0 ? W : max_block_size] = {};
+    const index_t column = C.columns[at];
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      const index_t e = find(A.columns[k], column);
+      if (e < 0) continue;
+      const T* const a = A.block(k) + r * middle;
+      const T* const b = B.block(e);
+      for (int m = 0; m < middle; ++m)
+        for (int c = 0; c < width; ++c) sums[c] += a[m] * b[m * width + c];
+    }
+    T* const to = C.block(at) + r * width;
+    for (int c = 0; c < width; ++c) to[c] = sums[c];
   }
 };
 
@@ -362,25 +441,51 @@ void multiply_rows(const BlocksOperand<T>& A, const BlocksOperand<T>& B, const B
   }
 }
 
-/// C on a device: rooms for all columns that may come, what comes, then the values.
+/// The values of C, whose pattern is there. Enqueued on a device.
+template <int H, int M, int W, class Exec, class T, class Space>
+void device_values(const Exec& exec, const SparseBlocks<T, Space>& A,
+                   const SparseBlocks<T, Space>& B, const SparseBlocks<T, Space>& C) {
+  const int lanes = C.blocks() * C.height <= offset_t(C.rows) * 16 ? 8 : 32;
+  on_each(exec, offset_t(A.rows) * lanes,
+          MultiplyEntries<H, M, W, T>{operand_of(A), operand_of(B), operand_of(C), lanes});
+}
+
+/// C on a device: how many columns each row has, which, then the values.
 template <int H, int M, int W, class Exec, class T, class Space>
 SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Space>& A,
                                       const SparseBlocks<T, Space>& B, const std::string& what) {
-  const BlocksOperand<T> a = operand_of(A), b = operand_of(B);
   const auto n = static_cast<std::size_t>(A.rows);
   const auto row_offsets = zeroed<index_t, Space>("cnc::row_offsets", n + 1);
-  const auto room = zeroed<offset_t, Space>("cnc::room", n + 1);
-  on_each(exec, A.rows, MeasureRoom<T>{a, b, room.data()});
-  const offset_t all = scan(exec, 0, offset_t(A.rows) + 1, AddCounts<offset_t>{room.data()});
-  require_memory(what, static_cast<double>(all) * sizeof(index_t), memory_kind<Space>);
-  const auto found = uninitialized<index_t, Space>("cnc::found", static_cast<std::size_t>(all));
-  on_each(exec, A.rows, GatherColumns<T>{a, b, room.data(), found.data(), row_offsets.data()});
+  const offset_t most = product_room(exec, A, B).most;
+  const auto tables = ColumnTables::fitting(A.blocks() / std::max<index_t>(A.rows, 1), most);
+  CollectColumns<T> collect{operand_of(A), operand_of(B), tables, row_offsets.data(), nullptr};
+  on_each_group(exec, A.rows, tables.lanes, tables.bytes(), collect);
+
+  Vector<offset_t, Space> room;
+  Vector<index_t, Space> found;
+  const bool has_long =
+      most > tables.most && first_row(exec, A.rows, IsLonger{row_offsets.data(), tables.most}) >= 0;
+  if (has_long) {
+    room = zeroed<offset_t, Space>("cnc::room", n + 1);
+    on_each(
+        exec, A.rows,
+        MeasureLongRow<T>{{collect.A, collect.B}, tables.most, row_offsets.data(), room.data()});
+    const offset_t all = scan(exec, 0, offset_t(A.rows) + 1, AddCounts<offset_t>{room.data()});
+    require_memory(what, static_cast<double>(all) * sizeof(index_t), memory_kind<Space>);
+    found = uninitialized<index_t, Space>("cnc::found", static_cast<std::size_t>(all));
+    on_each(exec, A.rows,
+            CollectLongRow<T>{collect.A, collect.B, room.data(), found.data(), row_offsets.data()});
+  }
   const std::size_t blocks =
       offsets_from_counts(exec, row_offsets.data(), A.rows, ("blocks in " + what).c_str());
   const auto block = static_cast<std::size_t>(A.height * B.width);
   require_blocks<T, Space>(what.c_str(), blocks, block);
   const auto columns = uninitialized<index_t, Space>("cnc::columns", blocks);
-  on_each(exec, A.rows, CopyColumns{room.data(), found.data(), row_offsets.data(), columns.data()});
+  collect.columns = columns.data();
+  on_each_group(exec, A.rows, tables.lanes, tables.bytes(), collect);
+  if (has_long)
+    on_each(exec, A.rows,
+            CopyLongRow{room.data(), found.data(), row_offsets.data(), columns.data()});
   const SparseBlocks<T, Space> C{A.rows,
                                  B.cols,
                                  A.height,
@@ -388,7 +493,7 @@ SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Sp
                                  row_offsets,
                                  columns,
                                  uninitialized<T, Space>("cnc::values", blocks * block)};
-  on_each(exec, A.rows, MultiplyRow<H, M, W, T>{a, b, operand_of(C)});
+  device_values<H, M, W>(exec, A, B, C);
   exec.fence();
   return C;
 }
@@ -435,7 +540,7 @@ void multiply_again(const Exec& exec, const SparseBlocks<T, Space>& A,
         multiply_rows<H, M, W>(a, b, c, begin, end);
       });
     else
-      on_each(exec, A.rows, MultiplyRow<H, M, W, T>{a, b, c});
+      device_values<H, M, W>(exec, A, B, C);
   });
 }
 

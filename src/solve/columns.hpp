@@ -225,14 +225,14 @@ class ColumnSolve {
   void look() {
     if constexpr (!is_host_space<Space>) {
       Kokkos::deep_copy(exec(), work_.host_scalars, work_.scalars);
-      exec().fence();
+      wait_for(exec());
     }
     ++tally_.host_synchronisations;
   }
   void tell() {
     if constexpr (!is_host_space<Space>) {
       Kokkos::deep_copy(exec(), work_.scalars, work_.host_scalars);
-      exec().fence();
+      wait_for(exec());
     }
   }
 
@@ -498,7 +498,7 @@ class Batches {
         on_each(exec, system_.rows,
                 TakeColumn<V, MultiVector<V, Space>>{interleaved_x.data(), permutation, x_, columns,
                                                      c, first + c});
-    exec.fence();
+    wait_for(exec);
     const double seconds = seconds_since(start);
     for (int c = 0; c < count; ++c) {
       const ColumnOutcome& outcome = outcomes[static_cast<std::size_t>(c)];

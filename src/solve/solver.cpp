@@ -498,7 +498,7 @@ struct Solver<V, Exec>::State {
     Kokkos::deep_copy(exec(), of_x, x);
     SolveReport report = solve(whole_b, whole_x, with);
     Kokkos::deep_copy(exec(), x, of_x);
-    exec().fence();
+    detail::wait_for(exec());
     return report;
   }
   /// Zeros, which those beyond what is given stay.
@@ -550,7 +550,7 @@ struct Solver<V, Exec>::State {
       if (found.row >= 0) found.row = ordering.original_row(found.row);
       drive(found, work.rhs, work.guess);
       ordering.scatter(exec(), work.guess, x);
-      exec().fence();
+      detail::wait_for(exec());
     }
     if (!note.empty()) {
       report.detail += (report.detail.empty() ? "" : "; ") + note;
