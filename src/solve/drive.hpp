@@ -134,7 +134,7 @@ class Drive {
   SolveStatus run() {
     methods_.allocate_basis();
     const auto start = true_residual_.begin(work_.r, [&] {
-      if (!engine_.unseen()) return;
+      if (!engine_.unseen() || !setup_.ok()) return;
       engine_.start_ahead();
       copy(x_, work_.best);
     });

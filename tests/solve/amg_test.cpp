@@ -269,6 +269,12 @@ CNC_SOLVER_TEST_WHERE(takes_amg, "multigrid refuses what it cannot take") {
   Amg<double, Exec> nothing;
   const auto r = zeroed<double, typename Exec::memory_space>("r", 3);
   CHECK_THROWS_AS(nothing.apply(ctx, r, r), InvalidArgument);
+  AmgSolve<double, Exec> small(ctx, {.coarsest_rows = 10});
+  small.solver.prepare(generate_problem("poisson2d:8"));
+  const auto of_8x8 = zeroed<double, typename Exec::memory_space>("r", 64);
+  const auto z = zeroed<double, typename Exec::memory_space>("z", 64);
+  CHECK_THROWS_WITH(small.amg->apply(Context<Exec>(ctx.backend()), of_8x8, z),
+                    ContainsSubstring("has not reserved"));
   CHECK_THROWS_AS(rigid_body_modes<double>(zeros<double>(7), 3), InvalidArgument);
 }
 

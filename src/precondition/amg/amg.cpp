@@ -135,6 +135,8 @@ void Amg<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const V, Space>&
         const auto& finest = cycle.levels[0];
         using M = typename std::decay_t<decltype(finest.f)>::value_type;
         if constexpr (sizeof(M) < sizeof(V)) {
+          require(ctx.queue().partials != nullptr || finest.rows == 0,
+                  "Amg: apply with a context that has not reserved for the rows");
           // Residuals of any size: a power of two brings them into the range of float.
           double* const factors = cycle.factors.data();
           ctx.template vectors<V>().nrm2(ctx.queue(), finest.rows, r.data(), factors + 2);

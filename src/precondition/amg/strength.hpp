@@ -10,7 +10,7 @@
 // Which unknowns (nodes, where blocks are more than one) are strongly coupled.
 //
 // Couplings are measured by |a_ij|, the Frobenius norm of blocks, against the largest of the two rows: |a_ij|^2 >= theta^2 m_i m_j, m_i
-// being the largest |a_ik|, k != i, of row i. A measure against the diagonal, as in the paper, finds none in stencils of many equal entries.
+// being the largest |a_ik|, k != i, of row i, but for rounding, so that multiples of A have the same couplings. A measure against the diagonal, as in the paper, finds none in stencils of many equal entries.
 
 namespace cnc::detail {
 
@@ -58,8 +58,9 @@ struct StrongEntries {
   const double* largest;
   double threshold;  ///< theta^2
   KOKKOS_INLINE_FUNCTION bool operator()(index_t row, index_t k) const {
-    return squares[k] > 0 &&
-           squares[k] >= threshold * sqrt(largest[row]) * sqrt(largest[A.columns[k]]);
+    constexpr double but_rounding = 1 - 1e-6;
+    return squares[k] > 0 && squares[k] >= threshold * but_rounding * sqrt(largest[row]) *
+                                               sqrt(largest[A.columns[k]]);
   }
 };
 
