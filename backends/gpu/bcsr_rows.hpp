@@ -143,13 +143,12 @@ struct BcsrRows {
   CNC_GPU_DEVICE V sum_over_slots(V sum, int lane) const {
     if constexpr (static_block == 1) {
       return lane_sum<wave>(sum, lanes);
+    } else if constexpr (static_block ==
+                         2) {  // many slots, a power of two, of whole rows: by halves
+      for (int s = lanes / 4; s > 0; s /= 2) sum += shuffle_down<wave>(sum, 2 * s);
+      return sum;
     } else {
       V total = sum;
-      if constexpr (static_block == 2) {  // many slots, a power of two: by halves
-        for (int s = slots() / 2; s > 0; s /= 2)
-          total += shuffle_down<wave>(total, s * lanes_per_block());
-        return total;
-      }
       for (int s = 1; s < slots(); ++s) {
         const V other = shuffle_down<wave>(sum, s * lanes_per_block());
         if (lane < lanes_per_block()) total += other;

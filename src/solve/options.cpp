@@ -202,8 +202,10 @@ bool read_amg_word(std::string_view word, AmgOptions& options) {
     if (found && *found >= least && *found <= most) to = *found;
     return found && *found >= least && *found <= most;
   };
-  if (word == "plain") return !(options.smoothed = false);
-  if (word == "double") return !(options.in_float = false);
+  if (word == "plain" || word == "double") {
+    (word == "plain" ? options.smoothed : options.in_float) = false;
+    return true;
+  }
   if (word == "cycle=v" || word == "cycle=w") {
     options.cycle = value == "v" ? AmgCycle::v : AmgCycle::w;
     return true;
