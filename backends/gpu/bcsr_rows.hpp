@@ -143,8 +143,8 @@ struct BcsrRows {
   CNC_GPU_DEVICE V sum_over_slots(V sum, int lane) const {
     if constexpr (static_block == 1) {
       return lane_sum<wave>(sum, lanes);
-    } else if constexpr (static_block ==
-                         2) {  // many slots, a power of two, of whole rows: by halves
+    } else if constexpr (static_block == 2) {
+      // Many slots, a power of two, of whole rows: by halves.
       for (int s = lanes / 4; s > 0; s /= 2) sum += shuffle_down<wave>(sum, 2 * s);
       return sum;
     } else {

@@ -217,12 +217,6 @@ struct CollectColumns {
 
 // Rows that no table takes: one thread to each, in global memory.
 
-struct IsLonger {
-  const index_t* counts;
-  index_t most;
-  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const { return counts[i + 1] > most; }
-};
-
 /// room[i + 1] := the room of such a row, else 0
 template <class T>
 struct MeasureLongRow {
@@ -463,16 +457,17 @@ SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Sp
 
   Vector<offset_t, Space> room;
   Vector<index_t, Space> found;
-  const bool has_long =
-      most > tables.most && first_row(exec, A.rows, IsLonger{row_offsets.data(), tables.most}) >= 0;
-  if (has_long) {
+  offset_t of_long_rows = 0;
+  if (most > tables.most) {
     room = zeroed<offset_t, Space>("cnc::room", n + 1);
     on_each(
         exec, A.rows,
         MeasureLongRow<T>{{collect.A, collect.B}, tables.most, row_offsets.data(), room.data()});
-    const offset_t all = scan(exec, 0, offset_t(A.rows) + 1, AddCounts<offset_t>{room.data()});
-    require_memory(what, static_cast<double>(all) * sizeof(index_t), memory_kind<Space>);
-    found = uninitialized<index_t, Space>("cnc::found", static_cast<std::size_t>(all));
+    of_long_rows = scan(exec, 0, offset_t(A.rows) + 1, AddCounts<offset_t>{room.data()});
+  }
+  if (of_long_rows > 0) {
+    require_memory(what, static_cast<double>(of_long_rows) * sizeof(index_t), memory_kind<Space>);
+    found = uninitialized<index_t, Space>("cnc::found", static_cast<std::size_t>(of_long_rows));
     on_each(exec, A.rows,
             CollectLongRow<T>{collect.A, collect.B, room.data(), found.data(), row_offsets.data()});
   }
@@ -483,7 +478,7 @@ SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Sp
   const auto columns = uninitialized<index_t, Space>("cnc::columns", blocks);
   collect.columns = columns.data();
   on_each_group(exec, A.rows, tables.lanes, tables.bytes(), collect);
-  if (has_long)
+  if (of_long_rows > 0)
     on_each(exec, A.rows,
             CopyLongRow{room.data(), found.data(), row_offsets.data(), columns.data()});
   const SparseBlocks<T, Space> C{A.rows,

@@ -18,7 +18,7 @@ inline constexpr int dia_threads = 256;            ///< the same; not measured
 
 /// Entries of a CSR row per lane, at most about: as on NVIDIA GPUs; not measured here.
 inline constexpr double csr_entries_per_lane = 12;
-/// Lanes per block row of 2 x 2 blocks, two to a block.
+/// Lanes per block row of 2 x 2 blocks, two to a block: as on NVIDIA GPUs; not measured here.
 inline constexpr int bcsr_2_lanes = 8;
 /// Threads of a product that a processor should have before rows are shared between more threads: all that
 /// it has room for; not measured.
