@@ -14,14 +14,28 @@ enum class AmgCycle {
   w,  ///< twice, from the second level on
 };
 
+/// What a level is smoothed with before and after each coarse correction.
+enum class AmgSmoother {
+  chebyshev,  ///< Chebyshev's polynomial of the fourth kind with the inverted diagonal (blocks)
+  jacobi,  ///< sweeps with the inverted diagonal (blocks), damped by 4/3 over the largest eigenvalue
+  l1_jacobi,  ///< undamped sweeps with the magnitudes outside the diagonal (blocks) added to it
+  gauss_seidel,  ///< sweeps forth and back, by colours of rows, which are found on one thread of the host
+  ilu0,  ///< sweeps with an incomplete factorisation: the strongest, set up on one thread of the host
+};
+
+/// As options name them: "chebyshev", "jacobi", "l1-jacobi", "gauss-seidel", "ilu0".
+const char* to_string(AmgSmoother smoother);
+
 /// How a hierarchy is built and gone through.
 struct AmgOptions {
   /// A coupling is strong that is not less than this part of the largest ones of its two rows, by their geometric mean; the others do not
   /// make aggregates, nor spread the prolongation. 0: all are.
   double strength = 0.25;
-  /// Unknowns to a node, which are aggregated together: 0: the block size of the layout.
+  /// Unknowns to a node, which are aggregated together; 0: the block size of the layout. Set it when rigid motions are given: a layout by
+  /// diagonals has no blocks.
   int block_size = 0;
-  /// Degree of the polynomial that smooths before and after each coarse correction.
+  AmgSmoother smoother = AmgSmoother::chebyshev;  ///< of all levels but the last
+  /// Degree of the polynomial that smooths before and after each coarse correction; of other smoothers, sweeps.
   int smoother_degree = 2;
   AmgCycle cycle = AmgCycle::v;  ///< through the levels
   bool smoothed =
@@ -48,8 +62,11 @@ struct AmgHierarchy {
   std::vector<AmgLevel> levels;  ///< the finest first
   index_t coarsest_rank =
       0;  ///< of the last matrix: less than its rows where it is singular, 0 where it is too large for an inverse
-  bool in_float = false;   ///< the precision of the cycle
-  bool symmetric = false;  ///< whether the matrix is
+  bool in_float = false;  ///< the precision of the cycle
+  AmgSmoother smoother =
+      AmgSmoother::chebyshev;  ///< asked for; a level that does not let it has Chebyshev's
+  int smoother_degree = 0;     ///< its degree, or sweeps
+  bool symmetric = false;      ///< whether the matrix is
   /// @{
   /// Seconds of the set-up by part: aggregates with strength; prolongations; products of matrices; layouts, diagonals and spectra; the last level's inverse.
   double aggregation_seconds = 0, prolongation_seconds = 0, product_seconds = 0,
@@ -73,16 +90,17 @@ std::vector<Vector<V>> rigid_body_modes(const Vector<const double>& coordinates,
 /// Algebraic multigrid by smoothed aggregation: one cycle approximates A^-1. For matrices of elliptic problems, whose solves then
 /// take a number of iterations that hardly grows with their size; symmetric where A is, so that it preconditions CG.
 ///
-/// Everything but the inverse of the last level happens where the matrix is, and is the same on every run. The smoother
-/// is Chebyshev's polynomial of the fourth kind with the inverted diagonal (blocks), which needs a bound of the largest eigenvalue only.
+/// Everything but the inverse of the last level, and what smoothers say of themselves, happens where the matrix is, and is the same on every run. The smoother
+/// is Chebyshev's polynomial of the fourth kind by default. It needs nothing but a bound of the largest eigenvalue.
 ///
 /// Values   rows without off-diagonal entries take no part in coarse levels. A row is at fault whose diagonal entry is zero or not finite.
 /// Errors   InvalidArgument (options out of range, apply without a set_up; near-null vectors of another length), OutOfMemory.
-/// Cost     set_up some 40 to 100 products; update_values, which keeps aggregates and patterns, a half of it; apply 2 degree
+/// Cost     set_up some 50 to 160 products; update_values, which keeps aggregates and patterns, a third to three quarters of it; apply 2 degree
 ///          products on each level.
 /// Method   Vanek, Mandel & Brezina, Algebraic multigrid by smoothed aggregation, 1996. Aggregates: Kelley & Rajamanickam,
 ///          Parallel, portable algorithms for distance-2 maximal independent set and graph coarsening, 2022. Smoother: Lottes,
-///          Optimal polynomial smoothers for multigrid V-cycles, 2023, section 2 (fourth kind).
+///          Optimal polynomial smoothers for multigrid V-cycles, 2023, section 2 (fourth kind); l1-Jacobi: Baker, Falgout, Kolev & Yang,
+///          Multigrid smoothers for ultraparallel computing, 2011, section 5.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class Amg final : public PreconditionerBase<V, Exec> {
  public:
@@ -112,8 +130,8 @@ class Amg final : public PreconditionerBase<V, Exec> {
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override;
   /// @}
-  /// On a device: loops of the host are no part of what is enqueued.
-  bool only_enqueues() const override { return !detail::is_host_space<Space>; }
+  /// On a device, where the smoothers do: loops of the host are no part of what is enqueued.
+  bool only_enqueues() const override;
 
   const AmgHierarchy& hierarchy() const;  ///< of the last set_up
 

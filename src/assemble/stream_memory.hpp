@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cnc/vector.hpp>
-
-#include <sys/mman.h>
+#include "huge_pages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,19 +11,6 @@
 #include <vector>
 
 namespace cnc::detail {
-
-inline constexpr std::size_t huge_page = std::size_t(1) << 21;
-
-/// Asks for large pages where whole ones lie in the array: they are given out, and looked up, in less time.
-inline void use_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  const auto begin = (reinterpret_cast<std::uintptr_t>(data) + huge_page - 1) / huge_page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / huge_page;
-  if (begin < end)  // advice alone: it does not matter whether it is taken
-    (void)madvise(reinterpret_cast<void*>(begin * huge_page), (end - begin) * huge_page,
-                  MADV_HUGEPAGE);
-#endif
-}
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }

@@ -3,6 +3,7 @@
 #include "convert/checks.hpp"
 #include "convert/sorted_rows.hpp"
 #include "convert/transposed_pattern.hpp"
+#include "huge_pages.hpp"
 
 #include <cnc/vector.hpp>
 
@@ -88,11 +89,13 @@ struct TakeTransposed {
 template <int H, int M, int W, class T>
 KOKKOS_INLINE_FUNCTION void add_block_product(const T* a, const T* b, T* out, int h, int m, int w) {
   const int height = H > 0 ? H : h, middle = M > 0 ? M : m, width = W > 0 ? W : w;
-  for (int i = 0; i < height; ++i)
-    for (int k = 0; k < middle; ++k) {
-      const T factor = a[i * middle + k];
-      for (int j = 0; j < width; ++j) out[i * width + j] += factor * b[k * width + j];
-    }
+  for (int i = 0; i < height; ++i) {
+    T sums[W > 0 ? W : max_block_size];  // which the compiler keeps in registers
+    for (int j = 0; j < width; ++j) sums[j] = out[i * width + j];
+    for (int k = 0; k < middle; ++k)
+      for (int j = 0; j < width; ++j) sums[j] += a[i * middle + k] * b[k * width + j];
+    for (int j = 0; j < width; ++j) out[i * width + j] = sums[j];
+  }
 }
 
 /// A list that is sorted with its repeats.
@@ -107,6 +110,16 @@ struct ListToSort {
     columns[j] = column;
   }
 };
+
+/// Sorts a list and keeps one of each. How many are left.
+template <class Length>
+KOKKOS_INLINE_FUNCTION index_t sort_once(index_t* list, Length n) {
+  heap_sort(ListToSort{list}, n);
+  index_t length = 0;
+  for (Length j = 0; j < n; ++j)
+    if (j == 0 || list[j] != list[length - 1]) list[length++] = list[j];
+  return length;
+}
 
 /// What the rows of B that a row of A names hold between them: of all rows, and of the longest.
 struct Room : Facts {
@@ -243,11 +256,7 @@ struct CollectLongRow {
     for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
       for (index_t e = B.row_offsets[A.columns[k]]; e < B.row_offsets[A.columns[k] + 1]; ++e)
         row[to++] = B.columns[e];
-    heap_sort(ListToSort{row}, n);
-    index_t length = 0;
-    for (offset_t j = 0; j < n; ++j)
-      if (j == 0 || row[j] != row[length - 1]) row[length++] = row[j];
-    counts[i + 1] = length;
+    counts[i + 1] = sort_once(row, n);
   }
 };
 struct CopyLongRow {
@@ -305,132 +314,135 @@ struct MultiplyEntries {
   }
 };
 
-/// Rows [begin, end) of C on the host, as they come: columns in the order in which they are met.
-template <class T>
-struct RowsOfProduct {
-  std::vector<index_t> columns;
-  std::vector<T> values;
-
-  /// Makes room for so many blocks, and more for those to come.
-  void reserve(std::size_t blocks, std::size_t block) {
-    if (blocks <= columns.size()) return;
-    const std::size_t room = std::max(blocks, columns.size() + columns.size() / 2);
-    columns.resize(room);
-    values.resize(room * block);
-  }
-};
-
-template <int H, int M, int W, class T>
-void form_rows(const BlocksOperand<T>& A, const BlocksOperand<T>& B, index_t begin, index_t end,
-               index_t* lengths, RowsOfProduct<T>& C) {
-  const int block = H > 0 && W > 0 ? H * W : A.height * B.width;
-  // The place of a column's block + 1: a column of this row has one behind the row's begin.
-  std::vector<index_t> place(static_cast<std::size_t>(B.cols), 0);
-  index_t used = 0;
-  for (index_t i = begin; i < end; ++i) {
-    offset_t most = used;
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
-      most += B.row_offsets[A.columns[k] + 1] - B.row_offsets[A.columns[k]];
-    require_offset<index_t>(most, "blocks in a thread's part of a product");
-    C.reserve(static_cast<std::size_t>(most), static_cast<std::size_t>(block));
-    index_t* const columns = C.columns.data();
-    T* const values = C.values.data();
-    const index_t row_begin = used;
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      const T* const a = A.block(k);
-      const index_t row_end = B.row_offsets[A.columns[k] + 1];
-      for (index_t e = B.row_offsets[A.columns[k]]; e < row_end; ++e) {
-        const index_t column = B.columns[e];
-        index_t at = place[static_cast<std::size_t>(column)];
-        if (at <= row_begin) {
-          columns[used] = column;
-          place[static_cast<std::size_t>(column)] = at = ++used;
-          std::fill_n(values + static_cast<offset_t>(at - 1) * block, block, T(0));
-        }
-        add_block_product<H, M, W>(a, B.block(e), values + static_cast<offset_t>(at - 1) * block,
-                                   A.height, A.width, B.width);
-      }
-    }
-    lengths[i + 1] = used - row_begin;
-  }
-}
-
 /// The order of columns in rows that a product leaves. As they are met is faster on a host; a device sorts them in any case.
 enum class RowsOf { ascending, any_order };
 
-/// Copies a row of n blocks, its columns ascending.
+/// How many columns rows [begin, end) of C have, on the host.
 template <class T>
-void copy_sorted(const index_t* columns, const T* values, index_t n, std::size_t block,
-                 std::vector<std::uint64_t>& keys, index_t* to_columns, T* to_values) {
-  keys.resize(static_cast<std::size_t>(n));
-  for (index_t k = 0; k < n; ++k)
-    keys[static_cast<std::size_t>(k)] =
-        static_cast<std::uint64_t>(columns[k]) << 32 | static_cast<std::uint64_t>(k);
-  std::sort(keys.begin(), keys.end());
-  for (const std::uint64_t key : keys) {
-    *to_columns++ = static_cast<index_t>(key >> 32);
-    const T* const from = values + (key & 0xffffffff) * block;
-    to_values = std::copy(from, from + block, to_values);
+[[gnu::noinline]] void count_columns(const BlocksOperand<T> A, const BlocksOperand<T> B,
+                                     index_t begin, index_t end, index_t* counts) {
+  std::vector<index_t> rows(static_cast<std::size_t>(B.cols), -1);
+  index_t* const last_row = rows.data();
+  for (index_t i = begin; i < end; ++i) {
+    index_t count = 0;
+    const index_t row_end = A.row_offsets[i + 1];
+    for (index_t k = A.row_offsets[i]; k < row_end; ++k) {
+      const index_t last = B.row_offsets[A.columns[k] + 1];
+      for (index_t e = B.row_offsets[A.columns[k]]; e < last; ++e) {
+        index_t& row = last_row[B.columns[e]];
+        count += row != i;
+        row = i;
+      }
+    }
+    counts[i + 1] = count;
   }
 }
 
-/// C on a host: each thread forms its rows, which are then put one after the other.
+/// Makes the columns of a row of n blocks ascend.
+template <class T>
+class RowSort {
+ public:
+  void operator()(index_t n, offset_t block, index_t* columns, T* values) {
+    if (std::is_sorted(columns, columns + n)) return;
+    keys_.resize(static_cast<std::size_t>(n));
+    for (index_t k = 0; k < n; ++k)
+      keys_[static_cast<std::size_t>(k)] =
+          static_cast<std::uint64_t>(columns[k]) << 32 | static_cast<std::uint64_t>(k);
+    std::sort(keys_.begin(), keys_.end());
+    values_.assign(values, values + n * block);
+    for (const std::uint64_t key : keys_) {
+      *columns++ = static_cast<index_t>(key >> 32);
+      values = std::copy_n(values_.data() + static_cast<offset_t>(key & 0xffffffff) * block, block,
+                           values);
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t> keys_;
+  std::vector<T> values_;
+};
+
+/// Rows [begin, end) of C on the host, where there is room for them. A function of its own on copies: what it writes could be part of the
+/// operands elsewhere.
+template <int H, int M, int W, class T>
+[[gnu::noinline]] void form_rows(const BlocksOperand<T> A, const BlocksOperand<T> B, index_t begin,
+                                 index_t end, RowsOf order, const index_t* row_offsets,
+                                 index_t* columns, T* values) {
+  const int height = H > 0 ? H : A.height, middle = M > 0 ? M : A.width,
+            width = W > 0 ? W : B.width;
+  const offset_t a_block = height * middle, b_block = middle * width, block = height * width;
+  // The place of a column's block + 1: a column of this row has one behind the row's begin.
+  std::vector<index_t> places(static_cast<std::size_t>(B.cols), 0);
+  index_t* const place = places.data();
+  RowSort<T> sort;
+  for (index_t i = begin; i < end; ++i) {
+    const index_t row_begin = row_offsets[i], row_end = A.row_offsets[i + 1];
+    index_t used = row_begin;
+    for (index_t k = A.row_offsets[i]; k < row_end; ++k) {
+      const index_t b_row = A.columns[k];
+      const T* const a = A.values + k * a_block;
+      const index_t last = B.row_offsets[b_row + 1];
+      for (index_t e = B.row_offsets[b_row]; e < last; ++e) {
+        const index_t column = B.columns[e];
+        index_t at = place[column];
+        if (at <= row_begin) {
+          columns[used] = column;
+          place[column] = at = ++used;
+          std::fill_n(values + (at - 1) * block, block, T(0));
+        }
+        add_block_product<H, M, W>(a, B.values + e * b_block, values + (at - 1) * block, height,
+                                   middle, width);
+      }
+    }
+    if (order == RowsOf::ascending)
+      sort(used - row_begin, block, columns + row_begin, values + row_begin * block);
+  }
+}
+
+/// C on a host: each thread counts its columns, then forms its rows.
 template <int H, int M, int W, class Exec, class T, class Space>
 SparseBlocks<T, Space> host_product(const Exec& exec, const SparseBlocks<T, Space>& A,
                                     const SparseBlocks<T, Space>& B, const std::string& what,
                                     RowsOf order) {
   const BlocksOperand<T> a = operand_of(A), b = operand_of(B);
   const int parts = threads_for(A.rows);
-  std::vector<RowsOfProduct<T>> formed(static_cast<std::size_t>(parts));
   const auto row_offsets =
       zeroed<index_t, Space>("cnc::row_offsets", static_cast<std::size_t>(A.rows) + 1);
-  parallel_ranges(A.rows, parts, [&](index_t begin, index_t end, int part) {
-    form_rows<H, M, W>(a, b, begin, end, row_offsets.data(),
-                       formed[static_cast<std::size_t>(part)]);
+  parallel_ranges(A.rows, parts, [&](index_t begin, index_t end, int) {
+    count_columns(a, b, begin, end, row_offsets.data());
   });
   const std::size_t blocks =
       offsets_from_counts(exec, row_offsets.data(), A.rows, ("blocks in " + what).c_str());
   const auto block = static_cast<std::size_t>(A.height * B.width);
   require_blocks<T, Space>(what.c_str(), blocks, block);
-  const auto columns = uninitialized<index_t, Space>("cnc::columns", blocks);
-  const auto values = uninitialized<T, Space>("cnc::values", blocks * block);
-  parallel_ranges(A.rows, parts, [&](index_t begin, index_t end, int part) {
-    const RowsOfProduct<T>& rows = formed[static_cast<std::size_t>(part)];
-    if (order == RowsOf::any_order) {
-      const auto to = static_cast<std::size_t>(row_offsets(begin));
-      const std::size_t n = static_cast<std::size_t>(row_offsets(end)) - to;
-      std::copy_n(rows.columns.data(), n, columns.data() + to);
-      std::copy_n(rows.values.data(), n * block, values.data() + to * block);
-      return;
-    }
-    std::vector<std::uint64_t> keys;
-    for (index_t i = begin; i < end; ++i) {
-      const auto to = static_cast<std::size_t>(row_offsets(i));
-      const std::size_t from = to - static_cast<std::size_t>(row_offsets(begin));
-      copy_sorted(rows.columns.data() + from, rows.values.data() + from * block,
-                  row_offsets(i + 1) - row_offsets(i), block, keys, columns.data() + to,
-                  values.data() + to * block);
-    }
+  const auto columns = in_large_pages<index_t, Space>("cnc::columns", blocks);
+  const auto values = in_large_pages<T, Space>("cnc::values", blocks * block);
+  parallel_ranges(A.rows, parts, [&](index_t begin, index_t end, int) {
+    form_rows<H, M, W>(a, b, begin, end, order, row_offsets.data(), columns.data(), values.data());
   });
   return {A.rows, B.cols, A.height, B.width, row_offsets, columns, values};
 }
 
 /// The values of rows [begin, end) on the host, whose columns are there.
 template <int H, int M, int W, class T>
-void multiply_rows(const BlocksOperand<T>& A, const BlocksOperand<T>& B, const BlocksOperand<T>& C,
-                   index_t begin, index_t end) {
-  std::vector<index_t> place(static_cast<std::size_t>(B.cols));
+[[gnu::noinline]] void multiply_rows(const BlocksOperand<T> A, const BlocksOperand<T> B,
+                                     const BlocksOperand<T> C, index_t begin, index_t end) {
+  const int height = H > 0 ? H : A.height, middle = M > 0 ? M : A.width,
+            width = W > 0 ? W : B.width;
+  const offset_t a_block = height * middle, b_block = middle * width, block = height * width;
+  std::vector<index_t> places(static_cast<std::size_t>(B.cols));
+  index_t* const place = places.data();
   for (index_t i = begin; i < end; ++i) {
-    for (index_t k = C.row_offsets[i]; k < C.row_offsets[i + 1]; ++k)
-      place[static_cast<std::size_t>(C.columns[k])] = k;
-    std::fill(C.block(C.row_offsets[i]), C.block(C.row_offsets[i + 1]), T(0));
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      const index_t row = A.columns[k];
-      const T* const a = A.block(k);
-      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e)
-        add_block_product<H, M, W>(a, B.block(e),
-                                   C.block(place[static_cast<std::size_t>(B.columns[e])]), A.height,
-                                   A.width, B.width);
+    for (index_t k = C.row_offsets[i]; k < C.row_offsets[i + 1]; ++k) place[C.columns[k]] = k;
+    std::fill(C.values + C.row_offsets[i] * block, C.values + C.row_offsets[i + 1] * block, T(0));
+    const index_t row_end = A.row_offsets[i + 1];
+    for (index_t k = A.row_offsets[i]; k < row_end; ++k) {
+      const index_t b_row = A.columns[k];
+      const T* const a = A.values + k * a_block;
+      const index_t last = B.row_offsets[b_row + 1];
+      for (index_t e = B.row_offsets[b_row]; e < last; ++e)
+        add_block_product<H, M, W>(a, B.values + e * b_block,
+                                   C.values + place[B.columns[e]] * block, height, middle, width);
     }
   }
 }
@@ -475,7 +487,7 @@ SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Sp
       offsets_from_counts(exec, row_offsets.data(), A.rows, ("blocks in " + what).c_str());
   const auto block = static_cast<std::size_t>(A.height * B.width);
   require_blocks<T, Space>(what.c_str(), blocks, block);
-  const auto columns = uninitialized<index_t, Space>("cnc::columns", blocks);
+  const auto columns = in_large_pages<index_t, Space>("cnc::columns", blocks);
   collect.columns = columns.data();
   on_each_group(exec, A.rows, tables.lanes, tables.bytes(), collect);
   if (of_long_rows > 0)
@@ -487,7 +499,7 @@ SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Sp
                                  B.width,
                                  row_offsets,
                                  columns,
-                                 uninitialized<T, Space>("cnc::values", blocks * block)};
+                                 in_large_pages<T, Space>("cnc::values", blocks * block)};
   device_values<H, M, W>(exec, A, B, C);
   exec.fence();
   return C;

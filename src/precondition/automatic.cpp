@@ -180,7 +180,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   State& s = *state_;
   s.taken = {};
   s.choice.clear();
-  const bool mirrored = detail::is_symmetric(A);
+  const bool mirrored = detail::is_symmetric(A, layout);
   const bool symmetric =
       mirrored && detail::first_row(
                       ctx.execution_space_instance(), A.rows,

@@ -44,7 +44,7 @@ PreconditionerSetup ChebyshevPolynomial<V, Exec>::set_up(Context<Exec>& ctx,
   level.inverse = uninitialized<V, Space>("cnc::chebyshev", static_cast<std::size_t>(A.rows));
   const index_t fault = detail::invert_diagonal(exec, level.A, level.inverse);
   if (fault >= 0) return {.row = fault};
-  detail::set_up_smoother(ctx, level, &layout, detail::is_symmetric(A), state_->level);
+  detail::set_up_smoother(ctx, level, &layout, detail::is_symmetric(A, layout), state_->level);
   state_->level.f = state_->level.x = {};  // the estimate's
   return {};
 }

@@ -210,6 +210,16 @@ bool read_amg_word(std::string_view word, AmgOptions& options) {
     options.cycle = value == "v" ? AmgCycle::v : AmgCycle::w;
     return true;
   }
+  if (name == "smoother") {
+    for (const AmgSmoother smoother :
+         {AmgSmoother::chebyshev, AmgSmoother::jacobi, AmgSmoother::l1_jacobi,
+          AmgSmoother::gauss_seidel, AmgSmoother::ilu0})
+      if (value == to_string(smoother)) {
+        options.smoother = smoother;
+        return true;
+      }
+    return false;
+  }
   if (name == "degree") return integer(1, 16, options.smoother_degree);
   if (name == "block") return integer(1, max_block_size, options.block_size);
   if (name == "coarsest") return integer(1, 4000, options.coarsest_rows);
@@ -232,7 +242,8 @@ std::optional<AmgOptions> read_amg(std::string_view text) {
     const std::string_view word = words.substr(0, comma);
     if (!read_amg_word(word, options))
       throw InvalidArgument("preconditioner '" + std::string(text) + "': '" + std::string(word) +
-                            "' is none of degree=1..16, strength=0..1, block=1..16, "
+                            "' is none of smoother=chebyshev|jacobi|l1-jacobi|gauss-seidel|"
+                            "ilu0, degree=1..16, strength=0..1, block=1..16, "
                             "coarsest=1..4000, levels=1..100, cycle=v or w, plain, double");
     more = comma != std::string_view::npos;
     if (more) words.remove_prefix(comma + 1);

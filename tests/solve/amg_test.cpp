@@ -104,45 +104,61 @@ CNC_SOLVER_TEST_WHERE(takes_amg, "multigrid takes as many iterations on a finer 
 
 CNC_SOLVER_TEST_WHERE(takes_amg, "a cycle is linear, symmetric and positive") {
   const auto P = known_problem<double>(sized(ctx, "poisson2d:31x40", "poisson2d:15x12"));
+  const auto check = [&](const AmgOptions& options) {
+    INFO(options.smoothed << " " << options.smoother_degree << " " << int(options.cycle) << " "
+                          << int(options.smoother));
+    AmgSolve<double, Exec> run(ctx, options);
+    CHECK(run.solve(P).converged());
+    CHECK(!run.amg->hierarchy().in_float);
+    const Vector<double> u = varied_vector<double>(P.rows()), v = zeros<double>(P.rows());
+    for (index_t i = 0; i < P.rows(); ++i) v(i) = (i * 53 % 17) - 8.0;
+    const auto Mu = applied(ctx, *run.amg, u), Mv = applied(ctx, *run.amg, v);
+    CHECK(std::abs(dot_of(u, Mv) - dot_of(v, Mu)) <= 1e-12 * std::abs(dot_of(u, Mu)));
+    CHECK(dot_of(u, Mu) > 0);
+    CHECK(dot_of(v, Mv) > 0);
+    const Vector<double> w = zeros<double>(P.rows());
+    for (index_t i = 0; i < P.rows(); ++i) w(i) = 2 * u(i) - 3 * v(i);
+    const auto Mw = applied(ctx, *run.amg, w);
+    for (index_t i = 0; i < P.rows(); ++i) w(i) = 2 * Mu(i) - 3 * Mv(i);
+    CHECK(relative_difference(Mw, w) < 1e-11);
+  };
+  AmgOptions options{.coarsest_rows = 10, .in_float = false};
   for (const bool smoothed : {true, false})
     for (const int degree : {1, 3})
       for (const AmgCycle cycle : {AmgCycle::v, AmgCycle::w}) {
-        INFO(smoothed << " " << degree << " " << int(cycle));
-        AmgSolve<double, Exec> run(ctx, {.smoother_degree = degree,
-                                         .cycle = cycle,
-                                         .smoothed = smoothed,
-                                         .coarsest_rows = 10,
-                                         .in_float = false});
-        CHECK(run.solve(P).converged());
-        CHECK(!run.amg->hierarchy().in_float);
-        const Vector<double> u = varied_vector<double>(P.rows()), v = zeros<double>(P.rows());
-        for (index_t i = 0; i < P.rows(); ++i) v(i) = (i * 53 % 17) - 8.0;
-        const auto Mu = applied(ctx, *run.amg, u), Mv = applied(ctx, *run.amg, v);
-        CHECK(std::abs(dot_of(u, Mv) - dot_of(v, Mu)) <= 1e-12 * std::abs(dot_of(u, Mu)));
-        CHECK(dot_of(u, Mu) > 0);
-        CHECK(dot_of(v, Mv) > 0);
-        const Vector<double> w = zeros<double>(P.rows());
-        for (index_t i = 0; i < P.rows(); ++i) w(i) = 2 * u(i) - 3 * v(i);
-        const auto Mw = applied(ctx, *run.amg, w);
-        for (index_t i = 0; i < P.rows(); ++i) w(i) = 2 * Mu(i) - 3 * Mv(i);
-        CHECK(relative_difference(Mw, w) < 1e-11);
+        options.smoothed = smoothed;
+        options.smoother_degree = degree;
+        options.cycle = cycle;
+        check(options);
       }
+  for (const AmgSmoother smoother :
+       {AmgSmoother::jacobi, AmgSmoother::l1_jacobi, AmgSmoother::gauss_seidel, AmgSmoother::ilu0})
+    check({.smoother = smoother, .coarsest_rows = 10, .in_float = false});
 }
 
 CNC_SOLVER_TEST_WHERE(takes_amg, "new values on old aggregates are those of a new hierarchy") {
   const auto P = known_problem<double>(sized(ctx, "poisson2d:40x30", "poisson2d:14x13"));
   const auto Q = with_known_solution<double>(
       "scaled", changed_poisson(sized(ctx, "poisson2d:40x30", "poisson2d:14x13"),
-                                [](index_t, index_t, double value) { return 3 * value; }));
-  AmgSolve<double, Exec> run(ctx, {.coarsest_rows = 20}), fresh(ctx, {.coarsest_rows = 20});
-  CHECK(run.solve(P).converged());
-  run.solver.update_values(Q.A);
-  const Vector<double> x = zeros<double>(P.rows());
-  const SolveReport report = run.solver.solve(Q.b, x);
-  const SolveReport expected = fresh.solve(Q);
-  CHECK(report.converged());
-  CHECK(report.iterations == expected.iterations);
-  CHECK(relative_difference(applied(ctx, *run.amg, Q.b), applied(ctx, *fresh.amg, Q.b)) == 0);
+                                [](index_t i, index_t j, double value) {
+                                  return value * (i == j ? 3.3 : 3 + 0.1 * ((i + j) % 3));
+                                }));
+  for (const AmgSmoother smoother :
+       {AmgSmoother::chebyshev, AmgSmoother::jacobi, AmgSmoother::l1_jacobi,
+        AmgSmoother::gauss_seidel, AmgSmoother::ilu0}) {
+    INFO(int(smoother));
+    // With every coupling strong new values have the aggregates of old ones, on all levels.
+    const AmgOptions options{.strength = 0, .smoother = smoother, .coarsest_rows = 20};
+    AmgSolve<double, Exec> run(ctx, options), fresh(ctx, options);
+    CHECK(run.solve(P).converged());
+    run.solver.update_values(Q.A);
+    const Vector<double> x = zeros<double>(P.rows());
+    const SolveReport report = run.solver.solve(Q.b, x);
+    const SolveReport expected = fresh.solve(Q);
+    CHECK(report.converged());
+    CHECK(report.iterations == expected.iterations);
+    CHECK(relative_difference(applied(ctx, *run.amg, Q.b), applied(ctx, *fresh.amg, Q.b)) == 0);
+  }
 }
 
 CNC_SOLVER_TEST_WHERE(takes_amg, "rigid motions make elasticity easy") {
@@ -168,14 +184,15 @@ CNC_SOLVER_TEST_WHERE(takes_amg, "rigid motions make elasticity easy") {
 
 CNC_SOLVER_TEST_WHERE(takes_amg, "multigrid preconditions methods for nonsymmetric matrices") {
   const auto P = known_problem<double>(sized(ctx, "convection3d:14:1", "convection3d:6:1"));
-  for (const Method method : {Method::bicgstab, Method::gmres}) {
-    if (!takes_parts_of_others(ctx.backend(), method)) continue;
-    AmgSolve<double, Exec> run(ctx, {.coarsest_rows = 30}, method);
-    const SolveReport report = run.solve(P);
-    CHECK(report.converged());
-    CHECK(report.iterations <= 20);
-    CHECK(!run.amg->hierarchy().symmetric);
-  }
+  for (const Method method : {Method::bicgstab, Method::gmres})
+    for (const AmgSmoother smoother : {AmgSmoother::chebyshev, AmgSmoother::ilu0}) {
+      if (!takes_parts_of_others(ctx.backend(), method)) continue;
+      AmgSolve<double, Exec> run(ctx, {.smoother = smoother, .coarsest_rows = 30}, method);
+      const SolveReport report = run.solve(P);
+      CHECK(report.converged());
+      CHECK(report.iterations <= 20);
+      CHECK(!run.amg->hierarchy().symmetric);
+    }
 }
 
 CNC_SOLVER_TEST_WHERE(takes_amg,

@@ -117,9 +117,18 @@ TEST_CASE("preconditioners are read from text, and made") {
   CHECK(amg.cycle == AmgCycle::w);
   CHECK(!amg.smoothed);
   CHECK(amg.in_float);
-  for (const char* text :
-       {"amgx", "amg:", "amg:degree", "amg:degree=0", "amg:strength=1", "amg:cycle=k", "ic1", "ilu",
-        "ilut:", "ilut:1", "ilut:-1", "chebyshev:0", "auto:0", "auto:x"}) {
+  const auto smoother = [](const char* text) {
+    return std::get<AmgOptions>(parse_preconditioner(text).object).smoother;
+  };
+  CHECK(smoother("amg") == AmgSmoother::chebyshev);
+  CHECK(smoother("amg:smoother=chebyshev") == AmgSmoother::chebyshev);
+  CHECK(smoother("amg:smoother=jacobi") == AmgSmoother::jacobi);
+  CHECK(smoother("amg:smoother=l1-jacobi") == AmgSmoother::l1_jacobi);
+  CHECK(smoother("amg:smoother=gauss-seidel") == AmgSmoother::gauss_seidel);
+  CHECK(smoother("amg:smoother=ilu0") == AmgSmoother::ilu0);
+  for (const char* text : {"amgx", "amg:", "amg:degree", "amg:degree=0", "amg:strength=1",
+                           "amg:cycle=k", "amg:smoother=", "amg:smoother=ic0", "ic1", "ilu",
+                           "ilut:", "ilut:1", "ilut:-1", "chebyshev:0", "auto:0", "auto:x"}) {
     INFO(text);
     CHECK_THROWS_AS(parse_preconditioner(text), InvalidArgument);
   }

@@ -101,8 +101,7 @@ detail::NearNullSpace<double, HostSpace> varied_null_space(index_t nodes, int un
 /// Nodes within distance 1.
 std::set<index_t> around(const detail::Graph<HostSpace>& graph, index_t i) {
   std::set<index_t> nodes{i};
-  for (index_t k = graph.offsets(i); k < graph.offsets(i + 1); ++k)
-    nodes.insert(graph.neighbours(k));
+  for (index_t k = graph.offsets(i); k < graph.ends(i); ++k) nodes.insert(graph.neighbours(k));
   return nodes;
 }
 
@@ -191,31 +190,128 @@ TEST_CASE("weak couplings are left out by row and column") {
   CHECK(around(graph, 3) == std::set<index_t>{3});
 }
 
-TEMPLATE_TEST_CASE("a filtered matrix keeps what it does to the near-null space", "", OnThreads,
+TEMPLATE_TEST_CASE("a smoothed prolongation holds the smoothed near-null space", "", OnThreads,
                    LikeDevice) {
   const TestType exec;
-  const auto check = [&](const Blocks& A) {
-    const auto null = varied_null_space(A.rows, A.height);
-    const auto graph = detail::strong_couplings(exec, A, 0.5, true);
-    const Blocks F = detail::filtered(exec, A, graph, null);
-    REQUIRE(F.blocks() < A.blocks());
-    Dense B(static_cast<std::size_t>(A.rows * A.height), static_cast<std::size_t>(A.height));
-    std::copy_n(null.rows.data(), B.values.size(), B.values.begin());
-    CHECK(largest_difference(times(dense_of(F), B), times(dense_of(A), B)) < 1e-12);
-    for (std::size_t k = 0; k < A.values.extent(0); ++k) A.values(k) *= 2;
-    detail::refilter(exec, A, graph, null, F);
-    CHECK(largest_difference(times(dense_of(F), B), times(dense_of(A), B)) < 1e-12);
+  const double omega = 0.6;
+  const auto check = [&](const Blocks& A, double strength, int vectors) {
+    INFO(A.height << " unknowns, " << vectors << " vectors, strength " << strength);
+    auto fine = varied_null_space(A.rows, A.height);
+    if (vectors != A.height) {
+      fine.vectors = vectors;
+      fine.rows = Vector<double>("rows", static_cast<std::size_t>(A.rows * A.height * vectors));
+      for (std::size_t k = 0; k < fine.rows.extent(0); ++k)
+        fine.rows(k) = 1 + std::sin(0.7 * double(k) + 0.01 * double(k * k % 97));
+    }
+    const auto graph = detail::strong_couplings(exec, A, strength, true);
+    const auto aggregates = detail::aggregate(exec, graph);
+    detail::NearNullSpace<double, HostSpace> coarse;
+    const Blocks T = detail::tentative_prolongation(exec, aggregates, A.height, fine, coarse);
+    Vector<double> inverse("inverse", static_cast<std::size_t>(A.rows * A.height * A.height));
+    const Blocks P = detail::smoothed_pattern(exec, graph, aggregates, T, "P");
+    CHECK(rows_ascend(P));
+    const auto unknowns = static_cast<std::size_t>(A.rows * A.height);
+    const auto k = static_cast<std::size_t>(vectors);
+    Dense B(unknowns, k), coarse_B(static_cast<std::size_t>(T.cols) * k, k);
+    std::copy_n(fine.rows.data(), B.values.size(), B.values.begin());
+    std::copy_n(coarse.rows.data(), coarse_B.values.size(), coarse_B.values.begin());
+    for (int turn = 0; turn < 2; ++turn) {
+      REQUIRE(detail::invert_diagonal(exec, A, inverse) < 0);
+      detail::smooth(exec, A, graph, T, inverse, fine, coarse, omega, P);
+      // (I - omega D^-1 A) B, and with every coupling kept (I - omega D^-1 A) T.
+      const auto smoothed = [&](const Dense& X) {
+        const Dense AX = times(dense_of(A), X);
+        Dense Y = X;
+        const auto b = static_cast<std::size_t>(A.height);
+        for (std::size_t row = 0; row < unknowns; ++row)
+          for (std::size_t j = 0; j < X.cols; ++j)
+            for (std::size_t q = 0; q < b; ++q)
+              Y(row, j) -= omega * inverse(row * b + q) * AX(row / b * b + q, j);
+        return Y;
+      };
+      CHECK(largest_difference(times(dense_of(P), coarse_B), smoothed(B)) < 1e-11);
+      if (strength == 0) CHECK(largest_difference(dense_of(P), smoothed(dense_of(T))) < 1e-12);
+      for (std::size_t e = 0; e < A.values.extent(0); ++e)
+        A.values(e) *= 1 + 0.1 * std::cos(double(e));
+    }
   };
-  check(detail::as_blocks(generate_problem("anisotropic2d:12:0.1")));
-  // The same with a second unknown to each node.
-  const auto one = detail::as_blocks(generate_problem("anisotropic2d:12:0.1"));
-  Blocks two = one;
-  two.height = two.width = 2;
-  two.values = Vector<double>("values", one.values.extent(0) * 4);
-  for (std::size_t k = 0; k < one.values.extent(0); ++k)
-    for (std::size_t e = 0; e < 4; ++e)
-      two.values(4 * k + e) = one.values(k) * (e % 3 == 0 ? 1 : 0.2);
-  check(two);
+  for (const double strength : {0.0, 0.5}) {
+    check(detail::as_blocks(generate_problem("anisotropic2d:12:0.1")), strength, 1);
+    // The same with several unknowns to each node, which may have more near-null vectors, rotations say.
+    const auto one = detail::as_blocks(generate_problem("anisotropic2d:12:0.1"));
+    const auto of_unknowns = [&](int b) {
+      Blocks several = one;
+      several.height = several.width = b;
+      const auto block = static_cast<std::size_t>(b * b);
+      several.values = Vector<double>("values", one.values.extent(0) * block);
+      for (std::size_t k = 0; k < one.values.extent(0); ++k)
+        for (std::size_t e = 0; e < block; ++e)
+          several.values(block * k + e) =
+              one.values(k) * (e % static_cast<std::size_t>(b + 1) == 0 ? 1 : 0.6 / b);
+      return several;
+    };
+    check(of_unknowns(3), strength, 3);
+    check(of_unknowns(3), strength, 6);
+    check(of_unknowns(7), strength, 7);
+  }
+}
+
+TEMPLATE_TEST_CASE("a node with very many neighbours has a prolongation too", "", OnThreads,
+                   LikeDevice) {
+  // The last node is coupled with all others, which belong to aggregates in no order.
+  constexpr index_t n = 600, aggregates = 90;
+  std::vector<std::vector<double>> arrow(n, std::vector<double>(n, 0));
+  detail::Aggregates<HostSpace> chosen{Vector<index_t>("of", n), aggregates};
+  for (index_t i = 0; i < n; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    arrow[row][row] = 3;
+    arrow[row][n - 1] = arrow[n - 1][row] = i + 1 < n ? -0.5 : 900;
+    chosen.of(i) = i * 53 % aggregates;
+  }
+  const auto A = detail::as_blocks(small_matrix(arrow));
+  const auto graph = detail::strong_couplings(TestType(), A, 0.0, true);
+  const auto fine = varied_null_space(n, 1);
+  detail::NearNullSpace<double, HostSpace> coarse;
+  const Blocks T = detail::tentative_prolongation(TestType(), chosen, 1, fine, coarse);
+  const Blocks P = detail::smoothed_pattern(TestType(), graph, chosen, T, "P");
+  CHECK(rows_ascend(P));
+  CHECK(P.row_offsets(n) - P.row_offsets(n - 1) == aggregates);
+  CHECK(P.row_offsets(1) == 2);
+}
+
+TEMPLATE_TEST_CASE("a prolongation of a matrix that is not symmetric", "", OnThreads, LikeDevice) {
+  const TestType exec;
+  const auto A = detail::as_blocks(generate_problem("convection3d:5:3"));
+  const auto graph = detail::strong_couplings(exec, A, 0.6, false);
+  for (index_t i = 0; i < graph.nodes; ++i)
+    for (const index_t j : around(graph, i)) REQUIRE(around(graph, j).count(i) == 1);
+  const auto aggregates = detail::aggregate(exec, graph);
+  const auto fine = varied_null_space(A.rows, 1);
+  detail::NearNullSpace<double, HostSpace> coarse;
+  const Blocks T = detail::tentative_prolongation(exec, aggregates, 1, fine, coarse);
+  const Blocks P = detail::smoothed_pattern(exec, graph, aggregates, T, "P");
+  Vector<double> inverse("inverse", static_cast<std::size_t>(A.rows));
+  REQUIRE(detail::invert_diagonal(exec, A, inverse) < 0);
+  detail::smooth(exec, A, graph, T, inverse, fine, coarse, 0.5, P);
+  CHECK(rows_ascend(P));
+  Dense B(static_cast<std::size_t>(A.rows), 1), coarse_B(static_cast<std::size_t>(T.cols), 1);
+  std::copy_n(fine.rows.data(), B.values.size(), B.values.begin());
+  std::copy_n(coarse.rows.data(), coarse_B.values.size(), coarse_B.values.begin());
+  const Dense AB = times(dense_of(A), B), PB = times(dense_of(P), coarse_B);
+  for (index_t i = 0; i < A.rows; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    if (aggregates.of(i) >= 0)
+      CHECK(std::abs(PB(row, 0) - (B(row, 0) - 0.5 * inverse(i) * AB(row, 0))) < 1e-12);
+  }
+}
+
+TEST_CASE("magnitudes beside the diagonal are added where a smoother wants them") {
+  const auto A = detail::as_blocks(small_matrix({{2, -1, 0}, {-1, 2, -0.5}, {0, -0.5, -4}}));
+  Vector<double> inverse("inverse", 3);
+  CHECK(detail::invert_diagonal(OnThreads(), A, inverse, true) < 0);
+  CHECK(inverse(0) == 1 / 3.0);
+  CHECK(inverse(1) == 1 / 3.5);
+  CHECK(inverse(2) == -1 / 4.5);
 }
 
 TEMPLATE_TEST_CASE("a tentative prolongation is orthonormal and holds the near-null space", "",

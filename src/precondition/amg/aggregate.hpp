@@ -42,8 +42,7 @@ struct Draw {
 
 /// least := the least number of a node and of its neighbours
 struct FindLeast {
-  const index_t* offsets;
-  const index_t* neighbours;
+  GraphOperand graph;
   const index_t* aggregate;
   const std::uint64_t* number;
   std::uint64_t* least;
@@ -51,8 +50,8 @@ struct FindLeast {
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
     if (aggregate[i] != not_yet || (!first && least[i] == out)) return;
     std::uint64_t found = number[i];
-    for (index_t k = offsets[i]; k < offsets[i + 1] && found != in; ++k) {
-      const index_t j = neighbours[k];
+    for (index_t k = graph.offsets[i]; k < graph.ends[i] && found != in; ++k) {
+      const index_t j = graph.neighbours[k];
       if (aggregate[j] == not_yet && number[j] < found) found = number[j];
     }
     least[i] = found == in ? out : found;
@@ -61,16 +60,15 @@ struct FindLeast {
 
 /// Nodes with the least number within distance 2 come in, those with one that is in go out. Adds those that are neither.
 struct Decide {
-  const index_t* offsets;
-  const index_t* neighbours;
+  GraphOperand graph;
   const index_t* aggregate;
   std::uint64_t* number;
   const std::uint64_t* least;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& undecided) const {
     if (number[i] == in || number[i] == out) return;
     bool leads = least[i] == number[i], leaves = least[i] == out;
-    for (index_t k = offsets[i]; k < offsets[i + 1] && !leaves; ++k) {
-      const index_t j = neighbours[k];
+    for (index_t k = graph.offsets[i]; k < graph.ends[i] && !leaves; ++k) {
+      const index_t j = graph.neighbours[k];
       if (aggregate[j] != not_yet) continue;
       leaves = least[j] == out;
       leads = leads && least[j] == number[i];
@@ -85,26 +83,26 @@ struct Decide {
 };
 
 struct MarkAlone {
-  const index_t* offsets;
+  GraphOperand graph;
   index_t* aggregate;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    aggregate[i] = offsets[i] == offsets[i + 1] ? alone : not_yet;
+    aggregate[i] = graph.degree(i) == 0 ? alone : not_yet;
   }
 };
 
-/// Whether node i begins an aggregate: it is in, with so many neighbours that have none.
+/// Whether node i begins an aggregate: it is in, and of its neighbours so many thirds have none.
 struct Begins {
-  const index_t* offsets;
-  const index_t* neighbours;
+  GraphOperand graph;
   const index_t* aggregate;
   const std::uint64_t* number;
-  index_t least_neighbours;
+  index_t thirds;
   KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
     if (aggregate[i] != not_yet || number[i] != in) return false;
-    index_t free = 0;
-    for (index_t k = offsets[i]; k < offsets[i + 1] && free < least_neighbours; ++k)
-      free += aggregate[neighbours[k]] == not_yet;
-    return free >= least_neighbours;
+    if (thirds == 0) return true;
+    offset_t free = 0;
+    for (index_t k = graph.offsets[i]; k < graph.ends[i]; ++k)
+      free += aggregate[graph.neighbours[k]] == not_yet;
+    return 3 * free >= offset_t(thirds) * graph.degree(i);
   }
 };
 
@@ -122,8 +120,7 @@ struct NumberRoots {
 
 /// joined[i] := the aggregate that node i begins or is next to, else what it had
 struct Join {
-  const index_t* offsets;
-  const index_t* neighbours;
+  GraphOperand graph;
   const index_t* aggregate;
   const index_t* id;
   index_t* joined;
@@ -131,8 +128,8 @@ struct Join {
     index_t found = aggregate[i];
     if (found == not_yet) {
       found = id[i];
-      for (index_t k = offsets[i]; k < offsets[i + 1] && found == not_yet; ++k)
-        found = id[neighbours[k]];
+      for (index_t k = graph.offsets[i]; k < graph.ends[i] && found == not_yet; ++k)
+        found = id[graph.neighbours[k]];
     }
     joined[i] = found;
   }
@@ -140,20 +137,19 @@ struct Join {
 
 /// The rest joins the aggregate with which it has most neighbours in common, of two equal ones the first.
 struct JoinRest {
-  const index_t* offsets;
-  const index_t* neighbours;
+  GraphOperand graph;
   const index_t* aggregate;
   index_t* joined;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
     index_t found = aggregate[i];
     if (found == not_yet) {
       index_t most = 0;
-      for (index_t k = offsets[i]; k < offsets[i + 1]; ++k) {
-        const index_t candidate = aggregate[neighbours[k]];
+      for (index_t k = graph.offsets[i]; k < graph.ends[i]; ++k) {
+        const index_t candidate = aggregate[graph.neighbours[k]];
         if (candidate < 0 || candidate == found) continue;
         index_t count = 0;
-        for (index_t l = offsets[i]; l < offsets[i + 1]; ++l)
-          count += aggregate[neighbours[l]] == candidate;
+        for (index_t l = graph.offsets[i]; l < graph.ends[i]; ++l)
+          count += aggregate[graph.neighbours[l]] == candidate;
         if (count > most || (count == most && candidate < found)) {
           most = count;
           found = candidate;
@@ -177,7 +173,7 @@ inline index_t aggregate_in_order(const Graph<HostSpace>& graph, index_t* of) {
   index_t count = 0;
   for (index_t i = 0; i < graph.nodes; ++i) {
     if (of[i] != aggregation::not_yet) continue;
-    const index_t begin = graph.offsets(i), end = graph.offsets(i + 1);
+    const index_t begin = graph.offsets(i), end = graph.ends(i);
     index_t k = begin;
     while (k < end && of[graph.neighbours(k)] < 0) ++k;
     if (k < end) continue;
@@ -194,28 +190,28 @@ index_t aggregate_by_rounds(const Exec& exec, const Graph<Space>& graph,
                             Vector<index_t, Space>& of) {
   using namespace aggregation;
   const auto n = static_cast<std::size_t>(graph.nodes);
-  const index_t* const offsets = graph.offsets.data();
-  const index_t* const neighbours = graph.neighbours.data();
+  const GraphOperand edges = operand_of(graph);
   auto joined = uninitialized<index_t, Space>("cnc::aggregates", n);
   const auto id = uninitialized<index_t, Space>("cnc::aggregates", n);
   const auto number = uninitialized<std::uint64_t, Space>("cnc::aggregates", n);
   const auto least = uninitialized<std::uint64_t, Space>("cnc::aggregates", n);
   index_t count = 0;
-  // First all that are free; then what is left between them, where two neighbours at least come with it.
-  for (const index_t least_neighbours : {0, 2}) {
+  // First all that are free; then what is left between them, where most neighbours come with it. More of those would make the
+  // coarse matrix denser, and save no iteration.
+  for (const index_t thirds : {0, 2}) {
     offset_t undecided = graph.nodes;
     // A graph that is symmetric is done in a dozen rounds; one that is not, by rounding, might never be.
     for (std::uint64_t round = 0; undecided > 0 && round < 64; ++round) {
       on_each(exec, graph.nodes, Draw{of.data(), number.data(), round});
       on_each(exec, graph.nodes,
-              FindLeast{offsets, neighbours, of.data(), number.data(), least.data(), round == 0});
-      undecided = sum_over(exec, graph.nodes,
-                           Decide{offsets, neighbours, of.data(), number.data(), least.data()});
+              FindLeast{edges, of.data(), number.data(), least.data(), round == 0});
+      undecided =
+          sum_over(exec, graph.nodes, Decide{edges, of.data(), number.data(), least.data()});
     }
-    const Begins begins{offsets, neighbours, of.data(), number.data(), least_neighbours};
+    const Begins begins{edges, of.data(), number.data(), thirds};
     count +=
         static_cast<index_t>(scan(exec, 0, graph.nodes, NumberRoots{begins, count, id.data()}));
-    on_each(exec, graph.nodes, Join{offsets, neighbours, of.data(), id.data(), joined.data()});
+    on_each(exec, graph.nodes, Join{edges, of.data(), id.data(), joined.data()});
     std::swap(of, joined);
   }
   return count;
@@ -225,17 +221,16 @@ index_t aggregate_by_rounds(const Exec& exec, const Graph<Space>& graph,
 template <class Exec, class Space>
 Aggregates<Space> aggregate(const Exec& exec, const Graph<Space>& graph) {
   const auto n = static_cast<std::size_t>(graph.nodes);
-  const index_t* const offsets = graph.offsets.data();
-  const index_t* const neighbours = graph.neighbours.data();
+  const GraphOperand edges = operand_of(graph);
   auto of = uninitialized<index_t, Space>("cnc::aggregates", n);
-  on_each(exec, graph.nodes, aggregation::MarkAlone{offsets, of.data()});
+  on_each(exec, graph.nodes, aggregation::MarkAlone{edges, of.data()});
   index_t count = 0;
   if constexpr (on_threads<Exec>)
     count = aggregate_in_order(graph, of.data());
   else
     count = aggregate_by_rounds(exec, graph, of);
   const auto joined = uninitialized<index_t, Space>("cnc::aggregates", n);
-  on_each(exec, graph.nodes, aggregation::JoinRest{offsets, neighbours, of.data(), joined.data()});
+  on_each(exec, graph.nodes, aggregation::JoinRest{edges, of.data(), joined.data()});
   exec.fence();
   return {joined, count};
 }

@@ -10,6 +10,17 @@
 
 namespace cnc {
 
+const char* to_string(AmgSmoother smoother) {
+  switch (smoother) {
+    case AmgSmoother::jacobi: return "jacobi";
+    case AmgSmoother::l1_jacobi: return "l1-jacobi";
+    case AmgSmoother::gauss_seidel: return "gauss-seidel";
+    case AmgSmoother::ilu0: return "ilu0";
+    case AmgSmoother::chebyshev: break;
+  }
+  return "chebyshev";
+}
+
 double AmgHierarchy::operator_complexity() const {
   double sum = 0;
   for (const AmgLevel& level : levels) sum += static_cast<double>(level.nonzeros);
@@ -41,6 +52,8 @@ struct Amg<V, Exec>::State {
     cycle.template emplace<detail::Cycle<M, Exec>>();
     auto& made = std::get<detail::Cycle<M, Exec>>(cycle);
     made.degree = options.smoother_degree;
+    facts.smoother = options.smoother;
+    facts.smoother_degree = options.smoother_degree;
     made.kind = options.cycle;
     return detail::build_hierarchy<M>(ctx, options, near_null, A, layout, hierarchy, made, facts);
   }
@@ -87,7 +100,10 @@ double Amg<V, Exec>::bytes(index_t rows, offset_t nonzeros) const {
   const double n = rows, entries = double(nonzeros);
   const double cycle = entries * (sizeof(float) + sizeof(index_t)) + 5 * n * sizeof(float);
   const double products = 3 * n * 3 * (sizeof(V) + sizeof(index_t));
-  return 1.5 * (cycle + products);
+  const double graph = entries * sizeof(index_t);
+  const bool sweeps = state_->options.smoother == AmgSmoother::gauss_seidel ||
+                      state_->options.smoother == AmgSmoother::ilu0;
+  return 1.5 * (cycle + products + graph + (sweeps ? cycle : 0));
 }
 
 template <class V, class Exec>
@@ -153,6 +169,12 @@ void Amg<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const V, Space>&
         }
       },
       state_->cycle);
+}
+
+template <class V, class Exec>
+bool Amg<V, Exec>::only_enqueues() const {
+  // Factors are solved in hundreds of launches: too many for a graph of a whole cycle.
+  return !detail::is_host_space<Space> && state_->options.smoother != AmgSmoother::ilu0;
 }
 
 template <class V, class Exec>

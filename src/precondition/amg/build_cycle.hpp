@@ -9,6 +9,8 @@
 
 #include <cnc/copy.hpp>
 #include <cnc/formats.hpp>
+#include <cnc/incomplete.hpp>
+#include <cnc/relaxation.hpp>
 
 #include <cmath>
 #include <type_traits>
@@ -23,7 +25,7 @@ Vector<M, Space> values_in(const Exec& exec, const Vector<V, Space>& values) {
   if constexpr (std::is_same_v<M, V>) {
     return values;
   } else {
-    const auto to = uninitialized<M, Space>("cnc::amg", values.extent(0));
+    const auto to = in_large_pages<M, Space>("cnc::amg", values.extent(0));
     on_each(exec, static_cast<offset_t>(values.extent(0)),
             ConvertTo<V, M>{values.data(), to.data()});
     return to;
@@ -86,8 +88,8 @@ Matrix<M, Space> matrix_of(const Exec& exec, const SparseBlocks<V, Space>& A) {
   const auto entries = A.values.extent(0);
   require_offset<index_t>(static_cast<offset_t>(entries), "entries in a prolongation");
   const auto row_offsets = zeroed<index_t, Space>("cnc::amg", n + 1);
-  const auto columns = uninitialized<index_t, Space>("cnc::amg", entries);
-  const auto values = uninitialized<M, Space>("cnc::amg", entries);
+  const auto columns = in_large_pages<index_t, Space>("cnc::amg", entries);
+  const auto values = in_large_pages<M, Space>("cnc::amg", entries);
   on_each(exec, rows,
           ExpandRow<V, M>{operand_of(A), row_offsets.data(), columns.data(), values.data()});
   exec.fence();
@@ -145,8 +147,10 @@ bool range_is_float(const Exec& exec, const CsrMatrix<V, Space>& A, double large
 
 /// Whether A is, to what rounding leaves.
 template <class V, class Space>
-bool is_symmetric(const CsrMatrix<V, Space>& A) {
+bool is_symmetric(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout) {
   constexpr double same = 1e-10;
+  const auto* const diagonals = std::get_if<DiaMatrix<V, Space>>(&layout);
+  if (diagonals != nullptr && diagonals->symmetric) return true;  // what the layout was chosen for
   return find_asymmetry(A).relative <= (sizeof(V) < sizeof(double) ? 1e-5 : same);
 }
 
@@ -184,6 +188,40 @@ void set_up_smoother(Context<Exec>& ctx, const SetUpLevel<V, typename Exec::memo
   }
 }
 
+/// The smoother of a level: the one asked for or, where the level does not let it, Chebyshev's polynomial, for which all is there. Waits.
+template <class M, class V, class Exec>
+void choose_smoother(Context<Exec>& ctx, AmgSmoother smoother,
+                     const SetUpLevel<V, typename Exec::memory_space>& level,
+                     CycleLevel<M, Exec>& to) {
+  using Space = typename Exec::memory_space;
+  const Exec& exec = ctx.execution_space_instance();
+  to.smoother = smoother;
+  if (smoother == AmgSmoother::l1_jacobi) {
+    const auto inverse = in_large_pages<V, Space>("cnc::amg", level.inverse.extent(0));
+    if (invert_diagonal(exec, level.A, inverse, true) < 0)
+      to.inverse = values_in<M>(exec, inverse);
+    else
+      to.smoother = AmgSmoother::chebyshev;
+    exec.fence();
+  }
+  if (smoother != AmgSmoother::gauss_seidel && smoother != AmgSmoother::ilu0) return;
+  const Matrix<M, Space> blocks = matrix_of<M>(exec, level.A);
+  exec.fence();
+  const CsrMatrix<M, Space> rows = cnc::to_csr(blocks);
+  const bool again = to.sweep != nullptr;
+  if (!again && smoother == AmgSmoother::gauss_seidel)
+    to.sweep = std::make_shared<Relaxation<M, Exec>>(
+        RelaxationOptions{RelaxationKind::ssor, 1, SweepOrder::colours});
+  else if (!again)
+    to.sweep =
+        std::make_shared<IncompleteFactorization<M, Exec>>(IncompleteOptions{IncompleteKind::ilu0});
+  const PreconditionerSetup outcome =
+      again ? to.sweep->update_values(ctx, rows, blocks) : to.sweep->set_up(ctx, rows, blocks);
+  if (outcome.ok()) return;
+  to.sweep.reset();
+  to.smoother = AmgSmoother::chebyshev;
+}
+
 /// The inverse of the last level's matrix. Its rank.
 template <class M, class V, class Exec>
 index_t invert_last(const Exec& exec, const SparseBlocks<V, typename Exec::memory_space>& A,
@@ -203,7 +241,7 @@ index_t invert_last(const Exec& exec, const SparseBlocks<V, typename Exec::memor
                 static_cast<std::size_t>(columns(k) * b + c)] =
               static_cast<double>(values((static_cast<std::size_t>(k) * b + r) * b + c));
   const DenseInverse inverse(dense, n, symmetric);
-  const auto host = uninitialized<M>("cnc::amg", n * n);
+  const auto host = in_large_pages<M>("cnc::amg", n * n);
   for (std::size_t k = 0; k < n * n; ++k) host(k) = static_cast<M>(dense[k]);
   to.dense = copy_to<Space>(host);
   exec.fence();
@@ -235,7 +273,7 @@ PreconditionerSetup build_hierarchy(
     require(options.block_size == 0, "Amg: the rows are no multiple of the block size");
     b = 1;
   }
-  facts.symmetric = is_symmetric(A);
+  facts.symmetric = is_symmetric(A, layout);
   if constexpr (sizeof(M) < sizeof(V)) {
     ctx.reserve(A.rows);
     cycle.factors = zeroed<double, Space>("cnc::amg", 3);
@@ -253,13 +291,14 @@ PreconditionerSetup build_hierarchy(
     const bool is_last = rows <= options.coarsest_rows;
     if (!is_last || l == 0) {
       levels[l].inverse =
-          uninitialized<V, Space>("cnc::amg", static_cast<std::size_t>(rows) *
-                                                  static_cast<std::size_t>(levels[l].A.height));
+          in_large_pages<V, Space>("cnc::amg", static_cast<std::size_t>(rows) *
+                                                   static_cast<std::size_t>(levels[l].A.height));
       const index_t fault = invert_diagonal(exec, levels[l].A, levels[l].inverse);
       if (fault >= 0 && l == 0) return {.row = fault};
     }
     if (!is_last) {
       set_up_smoother(ctx, levels[l], l == 0 ? &layout : nullptr, facts.symmetric, to);
+      choose_smoother(ctx, options.smoother, levels[l], to);
       laps.add_to(facts.smoother_seconds);
       SetUpLevel<V, Space> coarse;
       if (static_cast<int>(l) + 1 < options.max_levels &&
@@ -291,11 +330,13 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
                                      Hierarchy<V, Exec>& hierarchy, Cycle<M, Exec>& cycle,
                                      AmgHierarchy& facts) {
   const Exec& exec = ctx.execution_space_instance();
-  facts.symmetric = facts.symmetric && is_symmetric(A);
+  facts.symmetric = facts.symmetric && is_symmetric(A, layout);
   auto& levels = hierarchy.levels;
-  const bool unfiltered = levels[0].filtered_A.values.data() == levels[0].A.values.data();
+  const auto* const offsets = levels[0].A.row_offsets.data();
   levels[0].A = finest_blocks<Exec>(A, layout, levels[0].A.height);
-  if (unfiltered) levels[0].filtered_A = levels[0].A;
+  // The graph of a symmetric matrix has the room of its rows: of the arrays given now.
+  if (levels[0].strong.offsets.data() == offsets)
+    levels[0].strong.offsets = levels[0].A.row_offsets;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     auto& level = levels[l];
     auto& to = cycle.levels[l];
@@ -308,12 +349,12 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
       continue;
     }
     set_up_smoother(ctx, level, l == 0 ? &layout : nullptr, facts.symmetric, to);
+    choose_smoother(ctx, facts.smoother, level, to);
     facts.levels[l].largest_eigenvalue = to.largest;
     if (l + 1 == levels.size()) continue;
-    refilter(exec, level.A, level.strong, level.near_null, level.filtered_A);
     Coarsening<V, Exec> coarsening(exec, level, levels[l + 1], true, "");
     if (level.smoothed) {
-      coarsening.smooth_prolongation(smoothing_step(exec, level, to.largest));
+      coarsening.smooth_prolongation(to.largest);
       coarsening.transpose_prolongation();
     }
     coarsening.form_coarse();

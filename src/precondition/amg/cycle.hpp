@@ -4,6 +4,7 @@
 
 #include <cnc/amg.hpp>
 #include <cnc/convert.hpp>
+#include <cnc/preconditioner.hpp>
 #include <cnc/spmv.hpp>
 
 #include <cmath>
@@ -123,6 +124,14 @@ struct PlannedMatrix {
   }
 };
 
+/// x[i] := x[i] + d[i]
+template <class M>
+struct AddTo {
+  const M* d;
+  M* x;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { x[i] += d[i]; }
+};
+
 /// A level as a cycle sees it. The last one has its inverse, the others all the rest.
 template <class M, class Exec>
 struct CycleLevel {
@@ -131,9 +140,11 @@ struct CycleLevel {
   index_t rows = 0;
   PlannedMatrix<M, Exec> A, prolongation, restriction;
   int block_size = 1;
-  Vector<M, Space> inverse;  ///< of diagonal blocks
-  double largest = 0;        ///< bound of the eigenvalues of D^-1 A
-  Vector<M, Space> dense;    ///< the last level: [rows][rows]
+  Vector<M, Space> inverse;  ///< of diagonal blocks, with what the smoother adds to them
+  AmgSmoother smoother = AmgSmoother::chebyshev;
+  std::shared_ptr<PreconditionerBase<M, Exec>> sweep;  ///< of smoothers that are objects
+  double largest = 0;                                  ///< bound of the eigenvalues of D^-1 A
+  Vector<M, Space> dense;                              ///< the last level: [rows][rows]
   Vector<M, Space> f, x, d, r;
 
   void allocate(bool is_last) {
@@ -188,25 +199,47 @@ class Cycle {
     level.prolongation.multiply(ctx, M(1), next.x, M(1), level.x);
   }
 
-  /// Chebyshev's polynomial of the fourth kind for [0, largest].
+  struct Step {
+    M of_last, of_residual;  ///< d := of_last d + of_residual D^-1 (f - A x)
+  };
+  static Step step(AmgSmoother smoother, int k, double largest) {
+    switch (smoother) {
+      case AmgSmoother::jacobi: return {M(0), static_cast<M>(4.0 / 3 / largest)};
+      case AmgSmoother::l1_jacobi: return {M(0), M(1)};
+      default:  // Chebyshev's polynomial of the fourth kind for [0, largest]
+        return {k == 1 ? M(0) : static_cast<M>((2.0 * k - 3) / (2 * k + 1)),
+                static_cast<M>((8.0 * k - 4) / (2 * k + 1) / largest)};
+    }
+  }
+
   void smooth(const Context<Exec>& ctx, const CycleLevel<M, Exec>& level, bool from_zero,
               int steps) const {
     for (int k = 1; k <= steps; ++k) {
-      const auto a = static_cast<M>((2.0 * k - 3) / (2 * k + 1));
-      const auto c = static_cast<M>((8.0 * k - 4) / (2 * k + 1) / level.largest);
       const bool first = from_zero && k == 1;
       if (!first) level.A.multiply(ctx, M(1), level.x, M(0), level.r);
-      const auto step = [&]<bool zero>() {
+      if (level.sweep) {
+        sweep(ctx, level, first);
+        continue;
+      }
+      const Step now = step(level.smoother, k, level.largest);
+      const auto run = [&]<bool zero>() {
         on_each(ctx, level.blocks(),
                 SmoothBlock<M, zero>{level.block_size, level.rows, level.inverse.data(),
-                                     k == 1 ? M(0) : a, c, level.f.data(), level.r.data(),
+                                     now.of_last, now.of_residual, level.f.data(), level.r.data(),
                                      level.d.data(), level.x.data()});
       };
       if (first)
-        step.template operator()<true>();
+        run.template operator()<true>();
       else
-        step.template operator()<false>();
+        run.template operator()<false>();
     }
+  }
+  /// x := x + S^-1 (f - r), where r is A x.
+  void sweep(const Context<Exec>& ctx, const CycleLevel<M, Exec>& level, bool first) const {
+    if (first) return level.sweep->apply(ctx, level.f, level.x);
+    on_each(ctx, level.rows, SubtractFrom<M>{level.f.data(), level.r.data()});
+    level.sweep->apply(ctx, level.r, level.d);
+    on_each(ctx, level.rows, AddTo<M>{level.d.data(), level.x.data()});
   }
 };
 

@@ -20,7 +20,6 @@ struct SetUpLevel {
   bool smoothed = true;  ///< the prolongation
   // All of this is empty in the last level.
   Graph<Space> strong;
-  SparseBlocks<V, Space> filtered_A;
   SparseBlocks<V, Space> tentative;
   SparseBlocks<V, Space> prolongation;
   SparseBlocks<V, Space> restriction;  ///< the transpose
@@ -81,7 +80,7 @@ NearNullSpace<V, Space> near_null_space(const Exec& exec, index_t rows, int b,
   NearNullSpace<V, Space> space;
   space.vectors = given.empty() ? b : static_cast<int>(given.size());
   const auto n = static_cast<std::size_t>(rows) * static_cast<std::size_t>(space.vectors);
-  space.rows = uninitialized<V, Space>("cnc::near_null_space", n);
+  space.rows = in_large_pages<V, Space>("cnc::near_null_space", n);
   if (given.empty()) {
     on_each(exec, static_cast<offset_t>(n), SetConstants<V>{b, space.rows.data()});
     return space;
@@ -109,12 +108,11 @@ class Coarsening {
   Coarsening(const Exec& exec, Level& fine, Level& coarse, bool again, const std::string& level)
       : exec_(exec), fine_(fine), coarse_(coarse), again_(again), level_(level) {}
 
-  /// P = (I - omega D^-1 A) T
-  void smooth_prolongation(double omega) {
-    form(fine_.filtered_A, fine_.tentative, fine_.prolongation, "the prolongation");
-    on_each(exec_, fine_.A.rows,
-            SmoothRow<V>{operand_of(fine_.tentative), operand_of(fine_.prolongation),
-                         fine_.inverse.data(), static_cast<V>(omega)});
+  /// Of T, the largest eigenvalue of D^-1 A being given.
+  void smooth_prolongation(double largest) {
+    const double omega = largest > 0 ? 4.0 / 3 / largest : 0;
+    smooth(exec_, fine_.A, fine_.strong, fine_.tentative, fine_.inverse, fine_.near_null,
+           coarse_.near_null, omega, fine_.prolongation);
   }
   /// P^T, in memory that is there.
   void transpose_prolongation() {
@@ -146,15 +144,6 @@ class Coarsening {
   std::string level_;
 };
 
-/// The step that smooths a prolongation: 4/3 over the largest eigenvalue of D^-1 A, A being the filtered matrix.
-template <class V, class Exec>
-double smoothing_step(const Exec& exec, const SetUpLevel<V, typename Exec::memory_space>& level,
-                      double largest) {
-  const bool is_filtered = level.filtered_A.values.data() != level.A.values.data();
-  const double bound = is_filtered ? row_sum_bound(exec, level.filtered_A, level.inverse) : largest;
-  return bound > 0 ? 4.0 / 3 / bound : 0;
-}
-
 /// The next level: false where it would be no smaller to speak of. Waits.
 template <class V, class Exec>
 bool coarsen(const Exec& exec, const AmgOptions& options, bool symmetric, double largest,
@@ -176,16 +165,17 @@ bool coarsen(const Exec& exec, const AmgOptions& options, bool symmetric, double
       tentative_prolongation(exec, aggregates, fine.A.height, fine.near_null, coarse.near_null);
   Coarsening<V, Exec> coarsening(exec, fine, coarse, false, level);
   fine.smoothed = options.smoothed;
-  fine.filtered_A = fine.smoothed ? filtered(exec, fine.A, fine.strong, fine.near_null) : fine.A;
   if (fine.smoothed) {
-    coarsening.smooth_prolongation(smoothing_step(exec, fine, largest));
+    fine.prolongation =
+        smoothed_pattern(exec, fine.strong, aggregates, fine.tentative, "the prolongation" + level);
+    coarsening.smooth_prolongation(largest);
     // Few nodes with very many neighbours would make the coarse matrix full.
     constexpr offset_t ordinary = 40;
     fine.smoothed = product_work(exec, fine.A, fine.prolongation) <= ordinary * fine.A.blocks();
   }
   if (!fine.smoothed) {
-    fine.filtered_A = fine.A;
     fine.prolongation = fine.tentative;
+    fine.strong = {};
   }
   const auto transposed = transposed_blocks(fine.prolongation);
   fine.restriction = {fine.prolongation.cols,
@@ -194,7 +184,7 @@ bool coarsen(const Exec& exec, const AmgOptions& options, bool symmetric, double
                       fine.prolongation.height,
                       transposed.row_offsets,
                       transposed.columns,
-                      uninitialized<V, typename Exec::memory_space>(
+                      in_large_pages<V, typename Exec::memory_space>(
                           "cnc::restriction", fine.prolongation.values.extent(0))};
   fine.origins = transposed.origins;
   coarsening.transpose_prolongation();

@@ -24,58 +24,89 @@ struct PlaceAggregates {
   }
 };
 
-/// The near-null space of one aggregate made orthonormal: Q to the blocks of its nodes, R to the coarse one. A vector that
-/// depends on those before it, or is zero there, gives a column of zeros, of Q and of R.
-///
-/// Method   modified Gram-Schmidt, each vector twice: Golub & Van Loan, Matrix computations, 4th ed., 2013, section 5.2.8.
+// The near-null space of each aggregate is made orthonormal, B = Q R, by the Cholesky factor of B^T B, and once more from Q: each
+// step has as many threads as there is work. A vector that depends on those before it, or is zero there, gives a column of zeros,
+// of Q and on the diagonal of R.
+//
+// Method   Yamamoto, Nakatsukasa, Yanagisawa & Fukaya, Roundoff error analysis of the CholeskyQR2 algorithm, 2015.
+
+/// The near-null vectors of a node to its block.
 template <class T>
-struct Orthonormalize {
-  BlocksOperand<T> tentative;  ///< nodes x aggregates, blocks of b x k
+struct TakeNode {
+  BlocksOperand<T> tentative;
+  const T* fine;  ///< [nodes b][k]
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    const int block = tentative.height * tentative.width;
+    for (index_t at = tentative.row_offsets[i]; at < tentative.row_offsets[i + 1]; ++at)
+      for (int e = 0; e < block; ++e) tentative.block(at)[e] = fine[i * block + e];
+  }
+};
+
+/// gram[a][p][q] := the product of vectors p <= q over an aggregate.
+template <class T>
+struct GramEntry {
+  BlocksOperand<T> tentative;  ///< nodes x aggregates
   const index_t* offsets;      ///< of aggregates
   const index_t* nodes;        ///< [offsets of the last]
-  const T* fine;               ///< [nodes b][k]
-  T* coarse;                   ///< [aggregates k][k]
-
-  KOKKOS_INLINE_FUNCTION T* rows_of(index_t at) const {
-    return tentative.block(tentative.row_offsets[nodes[at]]);
-  }
-  KOKKOS_INLINE_FUNCTION double dot(offset_t a, int p, int q) const {
+  double* gram;                ///< [aggregates k][k]
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
     const int b = tentative.height, k = tentative.width;
+    const offset_t a = unit / (k * k);
+    const int p = static_cast<int>(unit % (k * k)) / k, q = static_cast<int>(unit % k);
     double sum = 0;
-    for (index_t at = offsets[a]; at < offsets[a + 1]; ++at) {
-      const T* const rows = rows_of(at);
+    for (index_t at = offsets[a]; at < offsets[a + 1] && p <= q; ++at) {
+      const T* const rows = tentative.block(tentative.row_offsets[nodes[at]]);
       for (int r = 0; r < b; ++r)
         sum += static_cast<double>(rows[r * k + p]) * static_cast<double>(rows[r * k + q]);
     }
-    return sum;
+    gram[unit] = sum;
   }
+};
+
+/// gram[a] := R, R^T R being what was there; coarse[a] := R, or R times what was there.
+template <class T>
+struct FactorizeGram {
+  int k;
+  bool again;
+  double* gram;
+  T* coarse;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t a) const {
-    constexpr double dependent = 1e-6;  // of its length is left of a vector
-    const int b = tentative.height, k = tentative.width;
-    for (index_t at = offsets[a]; at < offsets[a + 1]; ++at)
-      for (int e = 0; e < b * k; ++e)
-        rows_of(at)[e] = fine[static_cast<offset_t>(nodes[at]) * b * k + e];
-    T* const R = coarse + a * k * k;
-    for (int e = 0; e < k * k; ++e) R[e] = 0;
+    constexpr double dependent = 1e-12;  // of its square is left of a vector
+    double* const R = gram + a * k * k;
     for (int j = 0; j < k; ++j) {
-      const double length = sqrt(dot(a, j, j));
-      for (int pass = 0; pass < 2; ++pass)
-        for (int q = 0; q < j; ++q) {
-          const double part = dot(a, q, j);
-          R[q * k + j] += static_cast<T>(part);
-          for (index_t at = offsets[a]; at < offsets[a + 1]; ++at)
-            for (int r = 0; r < b; ++r)
-              rows_of(at)[r * k + j] -=
-                  static_cast<T>(part * static_cast<double>(rows_of(at)[r * k + q]));
-        }
-      const double rest = sqrt(dot(a, j, j));
-      const bool is_new = rest > dependent * length;
-      R[j * k + j] = is_new ? static_cast<T>(rest) : T(0);
-      for (index_t at = offsets[a]; at < offsets[a + 1]; ++at)
-        for (int r = 0; r < b; ++r) {
-          T& entry = rows_of(at)[r * k + j];
-          entry = is_new ? static_cast<T>(static_cast<double>(entry) / rest) : T(0);
-        }
+      double left = R[j * k + j];
+      const double square = left;
+      for (int q = 0; q < j; ++q) {
+        for (int p = 0; p < q; ++p) R[q * k + j] -= R[p * k + q] * R[p * k + j];
+        R[q * k + j] = R[q * k + q] > 0 ? R[q * k + j] / R[q * k + q] : 0;
+        left -= R[q * k + j] * R[q * k + j];
+      }
+      R[j * k + j] = left > dependent * square ? sqrt(left) : 0;
+    }
+    T* const to = coarse + a * k * k;
+    for (int p = 0; p < k; ++p)  // row p of a product of triangles needs rows p and below
+      for (int j = 0; j < k; ++j) {
+        double entry = again || j < p ? 0 : R[p * k + j];
+        for (int q = p; again && q <= j; ++q)
+          entry += R[p * k + q] * static_cast<double>(to[q * k + j]);
+        to[p * k + j] = static_cast<T>(entry);
+      }
+  }
+};
+
+/// A row of the tentative prolongation times R^-1.
+template <class T>
+struct DivideRow {
+  BlocksOperand<T> tentative;
+  const double* gram;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t row) const {
+    const int k = tentative.width;
+    const double* const R = gram + offset_t(tentative.columns[row / tentative.height]) * k * k;
+    T* const x = tentative.values + row * k;
+    for (int j = 0; j < k; ++j) {
+      double entry = static_cast<double>(x[j]);
+      for (int q = 0; q < j; ++q) entry -= static_cast<double>(x[q]) * R[q * k + j];
+      x[j] = R[j * k + j] > 0 ? static_cast<T>(entry / R[j * k + j]) : T(0);
     }
   }
 };
@@ -96,52 +127,208 @@ SparseBlocks<T, Space> tentative_prolongation(const Exec& exec, const Aggregates
       zeroed<index_t, Space>("cnc::tentative", static_cast<std::size_t>(nodes) + 1);
   on_each(exec, nodes, PlaceAggregates{aggregates.of.data(), nullptr, offsets.data()});
   const std::size_t blocks = offsets_from_counts(exec, offsets.data(), nodes, "aggregated nodes");
-  const auto columns = uninitialized<index_t, Space>("cnc::tentative", blocks);
+  const auto columns = in_large_pages<index_t, Space>("cnc::tentative", blocks);
   on_each(exec, nodes, PlaceAggregates{aggregates.of.data(), offsets.data(), columns.data()});
   exec.fence();
   P.row_offsets = offsets;
   P.columns = columns;
-  P.values = uninitialized<T, Space>("cnc::tentative", blocks * static_cast<std::size_t>(b * k));
+  P.values = in_large_pages<T, Space>("cnc::tentative", blocks * static_cast<std::size_t>(b * k));
   const TransposedPattern<Space> members = transposed_blocks(P);
   coarse.vectors = k;
   coarse.rows =
-      uninitialized<T, Space>("cnc::near_null_space", static_cast<std::size_t>(aggregates.count) *
-                                                          static_cast<std::size_t>(k * k));
-  on_each(exec, aggregates.count,
-          Orthonormalize<T>{operand_of(P), members.row_offsets.data(), members.columns.data(),
-                            fine.rows.data(), coarse.rows.data()});
+      in_large_pages<T, Space>("cnc::near_null_space", static_cast<std::size_t>(aggregates.count) *
+                                                           static_cast<std::size_t>(k * k));
+  const BlocksOperand<T> tentative = operand_of(P);
+  const offset_t entries = offset_t(aggregates.count) * k * k;
+  const auto gram = in_large_pages<double, Space>("cnc::gram", static_cast<std::size_t>(entries));
+  on_each(exec, nodes, TakeNode<T>{tentative, fine.rows.data()});
+  for (int turn = 0; turn < (k > 1 ? 2 : 1); ++turn) {
+    on_each(
+        exec, entries,
+        GramEntry<T>{tentative, members.row_offsets.data(), members.columns.data(), gram.data()});
+    on_each(exec, aggregates.count, FactorizeGram<T>{k, turn > 0, gram.data(), coarse.rows.data()});
+    on_each(exec, P.blocks() * b, DivideRow<T>{tentative, gram.data()});
+  }
   exec.fence();
   return P;
 }
 
-/// P := T - omega D^-1 P, where P holds A T, D^-1 the inverse of the diagonal (blocks) of A, and each row of T has one
-/// block at most.
-template <class T>
-struct SmoothRow {
-  BlocksOperand<T> tentative, P;
-  const T* inverse;  ///< [rows b b]
-  T omega;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    constexpr int most = 16;
-    const int b = P.height, k = P.width;
-    const T* const D = inverse + i * b * b;
-    const index_t begin = tentative.row_offsets[i], end = tentative.row_offsets[i + 1];
-    for (index_t at = P.row_offsets[i]; at < P.row_offsets[i + 1]; ++at) {
-      T* const block = P.block(at);
-      const bool meets = begin < end && tentative.columns[begin] == P.columns[at];
-      for (int c = 0; c < k; ++c) {
-        T column[most];
-        for (int r = 0; r < b; ++r) column[r] = block[r * k + c];
-        for (int r = 0; r < b; ++r) {
-          T sum = 0;
-          for (int q = 0; q < b; ++q) sum += D[r * b + q] * column[q];
-          const T old = meets ? tentative.block(begin)[r * k + c] : T(0);
-          block[r * k + c] = old - omega * sum;
-        }
-      }
+// The smoothed prolongation is P = T - omega D^-1 F T. F is A without its weak couplings, of which only their effect on the
+// near-null space stays, in the column of the row's own aggregate: where T B_c = B and the vectors are independent there, the row of P B_c is that of
+// (I - omega D^-1 A) B.
+
+/// Columns of row i of P, ascending: the aggregates of the node and of its strong neighbours. Into room, with their number.
+struct CollectAggregates {
+  GraphOperand graph;
+  const index_t* aggregate;
+  index_t* room;  ///< row i at graph.offsets[i] + i
+  index_t* lengths;
+
+  /// The place of a column among n, or where it would be.
+  static KOKKOS_INLINE_FUNCTION index_t place_of(const index_t* columns, index_t n,
+                                                 index_t column) {
+    index_t low = 0, high = n;
+    while (high - low > 8) {
+      const index_t middle = (low + high) / 2;
+      if (columns[middle] < column)
+        low = middle + 1;
+      else
+        high = middle;
     }
+    while (low < high && columns[low] < column) ++low;
+    return low;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    constexpr index_t long_row = 200;
+    index_t* const columns = room + graph.offsets[i] + i;
+    const bool sorts_all = graph.degree(i) > long_row;
+    index_t n = 0;
+    const auto add = [&](index_t column) {
+      if (column < 0) return;
+      const index_t at = sorts_all ? n : place_of(columns, n, column);
+      if (at < n && columns[at] == column) return;
+      for (index_t k = n++; k > at; --k) columns[k] = columns[k - 1];
+      columns[at] = column;
+    };
+    add(aggregate[i]);
+    for (index_t k = graph.offsets[i]; k < graph.ends[i]; ++k) add(aggregate[graph.neighbours[k]]);
+    lengths[i + 1] = sorts_all ? sort_once(columns, n) : n;
   }
 };
+
+/// Row i of P, as it was collected.
+struct PlaceColumns {
+  const index_t* graph_offsets;
+  const index_t* room;
+  const index_t* row_offsets;
+  index_t* columns;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    const index_t* from = room + graph_offsets[i] + i;
+    for (index_t k = row_offsets[i]; k < row_offsets[i + 1]; ++k) columns[k] = *from++;
+  }
+};
+
+/// Scalar row `unit` of T - omega D^-1 F T, in blocks of b x k, b and k <= capacity.
+template <int capacity, class T>
+struct SmoothRow {
+  BlocksOperand<T> A;
+  GraphOperand strong;
+  BlocksOperand<T> tentative, P;
+  const T* inverse;  ///< [rows b b]
+  const T* fine;     ///< near-null space: [rows b][k]
+  const T* coarse;   ///< the same: [aggregates k][k], upper triangles
+  double omega;
+
+  /// x with x R = g. An entry is zero that would be large beside those of T, which are one at most: its vector is nearly a
+  /// combination of those before it in this aggregate.
+  KOKKOS_INLINE_FUNCTION void solve(const T* R, int k, double* g) const {
+    constexpr double large = 10;
+    for (int c = 0; c < k; ++c) {
+      for (int q = 0; q < c; ++q) g[c] -= g[q] * static_cast<double>(R[q * k + c]);
+      const double pivot = static_cast<double>(R[c * k + c]);
+      g[c] = pivot > 0 && std::abs(g[c]) < large * pivot ? g[c] / pivot : 0;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
+    const int b = capacity == 1 ? 1 : P.height, k = capacity == 1 ? 1 : P.width;
+    const auto i = static_cast<index_t>(unit / b);
+    const int r = static_cast<int>(unit % b);
+    const index_t row_begin = P.row_offsets[i], length = P.row_offsets[i + 1] - row_begin;
+    if (length == 0) return;
+    const auto row_at = [&](index_t column) {
+      const index_t at = CollectAggregates::place_of(P.columns + row_begin, length, column);
+      return P.values + (offset_t(row_begin + at) * b + r) * k;
+    };
+    for (index_t at = 0; at < length; ++at)
+      for (int c = 0; c < k; ++c) P.values[(offset_t(row_begin + at) * b + r) * k + c] = 0;
+    const index_t own = tentative.row_offsets[i];
+    const bool has_own = own < tentative.row_offsets[i + 1];
+    double weights[capacity], left[capacity] = {};
+    for (int q = 0; q < b; ++q)
+      weights[q] = -omega * static_cast<double>(inverse[(offset_t(i) * b + r) * b + q]);
+    bool leaves_out = false;
+    index_t g = strong.offsets[i];
+    const index_t strong_end = strong.ends[i];
+    for (index_t at = A.row_offsets[i]; at < A.row_offsets[i + 1]; ++at) {
+      const index_t column = A.columns[at];
+      while (g < strong_end && strong.neighbours[g] < column) ++g;
+      const bool stays = column == i || (g < strong_end && strong.neighbours[g] == column);
+      const index_t t = tentative.row_offsets[column];
+      // A node without an aggregate has no row in T.
+      if (stays && t == tentative.row_offsets[column + 1]) continue;
+      const T* const other =
+          stays ? tentative.values + offset_t(t) * b * k : fine + offset_t(column) * b * k;
+      double sums[capacity] = {};
+      for (int q = 0; q < b; ++q) {
+        double entry = 0;
+        for (int p = 0; p < b; ++p)
+          entry += weights[p] * static_cast<double>(A.values[(offset_t(at) * b + p) * b + q]);
+        for (int c = 0; c < k; ++c) sums[c] += entry * static_cast<double>(other[q * k + c]);
+      }
+      if (stays) {
+        T* const to = row_at(tentative.columns[t]);
+        for (int c = 0; c < k; ++c) to[c] += static_cast<T>(sums[c]);
+      } else {
+        leaves_out = true;
+        for (int c = 0; c < k; ++c) left[c] += sums[c];
+      }
+    }
+    if (!has_own) return;
+    if (leaves_out) solve(coarse + offset_t(tentative.columns[own]) * k * k, k, left);
+    T* const to = row_at(tentative.columns[own]);
+    for (int c = 0; c < k; ++c)
+      to[c] += static_cast<T>(left[c]) + tentative.values[(offset_t(own) * b + r) * k + c];
+  }
+};
+
+/// The pattern of the smoothed prolongation; values are room. Waits.
+template <class Exec, class T, class Space>
+SparseBlocks<T, Space> smoothed_pattern(const Exec& exec, const Graph<Space>& strong,
+                                        const Aggregates<Space>& aggregates,
+                                        const SparseBlocks<T, Space>& tentative,
+                                        const std::string& what) {
+  const auto n = static_cast<std::size_t>(strong.nodes);
+  const auto offsets = zeroed<index_t, Space>("cnc::prolongation", n + 1);
+  const auto room = in_large_pages<index_t, Space>("cnc::room", strong.neighbours.extent(0) + n);
+  on_each(exec, strong.nodes,
+          CollectAggregates{operand_of(strong), aggregates.of.data(), room.data(), offsets.data()});
+  const std::size_t blocks =
+      offsets_from_counts(exec, offsets.data(), strong.nodes, "blocks of a prolongation");
+  const auto block = static_cast<std::size_t>(tentative.block_values());
+  require_blocks<T, Space>(what.c_str(), blocks, block);
+  const auto columns = in_large_pages<index_t, Space>("cnc::prolongation", blocks);
+  on_each(exec, strong.nodes,
+          PlaceColumns{strong.offsets.data(), room.data(), offsets.data(), columns.data()});
+  exec.fence();
+  return {tentative.rows,
+          tentative.cols,
+          tentative.height,
+          tentative.width,
+          offsets,
+          columns,
+          in_large_pages<T, Space>("cnc::prolongation", blocks * block)};
+}
+
+/// Its values: T - omega D^-1 F T. Enqueued on a device.
+template <class Exec, class T, class Space>
+void smooth(const Exec& exec, const SparseBlocks<T, Space>& A, const Graph<Space>& strong,
+            const SparseBlocks<T, Space>& tentative, const Vector<T, Space>& inverse,
+            const NearNullSpace<T, Space>& fine, const NearNullSpace<T, Space>& coarse,
+            double omega, const SparseBlocks<T, Space>& P) {
+  const auto run = [&]<int capacity>() {
+    on_each(exec, offset_t(A.rows) * A.height,
+            SmoothRow<capacity, T>{operand_of(A), operand_of(strong), operand_of(tentative),
+                                   operand_of(P), inverse.data(), fine.rows.data(),
+                                   coarse.rows.data(), omega});
+  };
+  const int largest = std::max(P.height, P.width);
+  if (largest == 1)
+    run.template operator()<1>();
+  else if (largest <= 6)
+    run.template operator()<6>();
+  else
+    run.template operator()<max_block_size>();
+}
 
 /// The largest sum of |entries| of D^-1 A in a row: a bound of its eigenvalues.
 ///
@@ -192,7 +379,8 @@ struct TakeLargest {
 template <class Exec, class T, class Space>
 double row_sum_bound(const Exec& exec, const SparseBlocks<T, Space>& A,
                      const Vector<T, Space>& inverse) {
-  const auto bounds = uninitialized<double, Space>("cnc::bounds", static_cast<std::size_t>(A.rows));
+  const auto bounds =
+      in_large_pages<double, Space>("cnc::bounds", static_cast<std::size_t>(A.rows));
   if (A.height == 1)
     on_each(exec, A.rows, RowSumBound<1, T>{operand_of(A), inverse.data(), bounds.data()});
   else
@@ -201,19 +389,28 @@ double row_sum_bound(const Exec& exec, const SparseBlocks<T, Space>& A,
   return sum_over<Largest>(exec, A.rows, TakeLargest{bounds.data()}).value;
 }
 
-/// inverse block i := the inverse of diagonal block i of A, b <= capacity. Adds up faults.
+/// inverse block i := the inverse of diagonal block i of A, b <= capacity, with the magnitudes of each row outside it added to its
+/// diagonal if so desired. Adds up faults.
 template <int capacity, class T>
 struct InvertBlockOf {
   BlocksOperand<T> A;
+  bool adds_magnitudes;
   T* inverse;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, Least& fault) const {
     const int b = A.height;
     double block[capacity * capacity] = {}, inverted[capacity * capacity];
+    double diagonal[capacity], magnitudes[capacity] = {};
     for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
       if (A.columns[k] == i)
-        for (int e = 0; e < b * b; ++e) block[e] = static_cast<double>(A.block(k)[e]);
-    double diagonal[capacity];
-    for (int r = 0; r < b; ++r) diagonal[r] = block[r * b + r];
+        for (int e = 0; e < b * b; ++e) block[e] += static_cast<double>(A.block(k)[e]);
+      else if (adds_magnitudes)
+        for (int e = 0; e < b * b; ++e)
+          magnitudes[e / b] += std::abs(static_cast<double>(A.block(k)[e]));
+    for (int r = 0; r < b; ++r) {
+      double& own = block[r * b + r];
+      own += own < 0 ? -magnitudes[r] : magnitudes[r];
+      diagonal[r] = own;
+    }
     T* const to = inverse + i * b * b;
     if (capacity > 1 && invert_block(b, block, inverted)) {
       for (int e = 0; e < b * b; ++e) to[e] = static_cast<T>(inverted[e]);
@@ -229,17 +426,18 @@ struct InvertBlockOf {
   }
 };
 
-/// The inverted diagonal (blocks) of A. The first row at fault, or -1. Waits.
+/// The inverted diagonal (blocks) of A, or of A with magnitudes added. The first row at fault, or -1. Waits.
 template <class Exec, class T, class Space>
 index_t invert_diagonal(const Exec& exec, const SparseBlocks<T, Space>& A,
-                        const Vector<T, Space>& inverse) {
+                        const Vector<T, Space>& inverse, bool adds_magnitudes = false) {
   const auto run = [&](const auto& body) { return sum_over<Least>(exec, A.rows, body); };
   const auto a = operand_of(A);
   T* const to = inverse.data();
-  const Least fault = A.height == 1   ? run(InvertBlockOf<1, T>{a, to})
-                      : A.height <= 3 ? run(InvertBlockOf<3, T>{a, to})
-                      : A.height <= 6 ? run(InvertBlockOf<6, T>{a, to})
-                                      : run(InvertBlockOf<max_block_size, T>{a, to});
+  const Least fault = A.height == 1   ? run(InvertBlockOf<1, T>{a, adds_magnitudes, to})
+                      : A.height <= 3 ? run(InvertBlockOf<3, T>{a, adds_magnitudes, to})
+                      : A.height <= 6
+                          ? run(InvertBlockOf<6, T>{a, adds_magnitudes, to})
+                          : run(InvertBlockOf<max_block_size, T>{a, adds_magnitudes, to});
   return fault.found() ? static_cast<index_t>(fault.key) : -1;
 }
 
