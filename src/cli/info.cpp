@@ -1,13 +1,18 @@
 #include "app.hpp"
 #include "commands.hpp"
 #include "info_output.hpp"
+#include "multigrid.hpp"
 #include "option_checks.hpp"
 #include "output_file.hpp"
 #include "session.hpp"
 #include "spy.hpp"
 
+#include <cnc/formats.hpp>
+#include <cnc/options.hpp>
+
 #include <iostream>
 #include <memory>
+#include <variant>
 
 namespace cnc::cli {
 namespace {
@@ -16,6 +21,8 @@ struct InfoOptions {
   std::string source;
   std::string spy;
   std::string json;
+  std::string precondition;
+  std::string coordinates;
   int threads = 0;
 };
 
@@ -37,14 +44,36 @@ MatrixFacts gather(Context<>& ctx, const CsrMatrix<double>& A) {
   return facts;
 }
 
+/// The levels that multigrid would have, in the layout that solve would choose.
+AmgHierarchy build_hierarchy(Context<>& ctx, const InfoOptions& options, const AmgOptions& amg,
+                             const CsrMatrix<double>& A) {
+  const auto object = multigrid<double, Context<>::execution_space>(
+      amg, options.source, A, {.coordinates = options.coordinates});
+  const PreconditionerSetup outcome = object->set_up(ctx, A, build_format(A, parse_format("auto")));
+  if (!outcome.ok())
+    throw InvalidArgument("--precondition amg: row " + std::to_string(outcome.row + 1) + " " +
+                          (outcome.fault != nullptr ? outcome.fault : "has no diagonal entry"));
+  return object->hierarchy();
+}
+
 int info(const InfoOptions& options) {
-  check_outputs({options.spy, options.json}, {options.source});
+  check_outputs({options.spy, options.json}, {options.source, options.coordinates});
+  if (!options.coordinates.empty()) check_readable(options.coordinates);
+  std::optional<AmgOptions> amg;
+  if (!options.precondition.empty()) {
+    const PreconditionerSpec spec = parse_preconditioner(options.precondition);
+    if (const auto* given = std::get_if<AmgOptions>(&spec.object)) amg = *given;
+    if (!amg) throw InvalidArgument("info: --precondition takes amg[:OPTION,...] only");
+  }
   const Session session(options.threads);
   Context<> ctx("auto", options.threads);
   const LoadedMatrix matrix = load_matrix(options.source, [](index_t rows, offset_t) {
     return rows * (sizeof(double) + 2.0);  // a diagonal, and marks of rows and columns
   });
-  const MatrixFacts facts = gather(ctx, matrix.A);
+  if (amg && matrix.A.rows != matrix.A.cols)
+    throw InvalidArgument("--precondition amg: the matrix is not square");
+  MatrixFacts facts = gather(ctx, matrix.A);
+  if (amg) facts.hierarchy = build_hierarchy(ctx, options, *amg, matrix.A);
   if (options.json != "-") print_facts(std::cout, matrix, facts);
   if (!options.spy.empty()) write_spy_png(options.spy, matrix.A);
   if (!options.json.empty())
@@ -61,6 +90,19 @@ void add_info(CLI::App& app, Action& action) {
   command->add_option("--spy", options->spy, "Write the sparsity pattern as a picture")
       ->check(not_empty)
       ->type_name("FILE.png");
+  CLI::Option* const precondition =
+      command
+          ->add_option("--precondition", options->precondition,
+                       "Also show the levels that amg[:OPTION,...] would build")
+          ->check(not_empty)
+          ->type_name("NAME");
+  command
+      ->add_option("--coordinates", options->coordinates,
+                   "amg, elasticity: a vector file with the coordinates of each node one after the "
+                   "other")
+      ->check(not_empty)
+      ->needs(precondition)
+      ->type_name("FILE");
   command->add_option("--json", options->json, "Write the facts as JSON ('-': standard output)")
       ->check(not_empty)
       ->type_name("FILE");

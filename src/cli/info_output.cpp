@@ -141,6 +141,7 @@ void print_facts(std::ostream& out, const LoadedMatrix& matrix, const MatrixFact
   out << labelled("Format", styled(Style::bold, facts.advice.format.text()));
   for (const std::string& reason : facts.advice.reasons)
     out << labelled("", styled(Style::dim, reason));
+  if (facts.hierarchy) print_hierarchy(out, *facts.hierarchy);
   out << '\n';
   print_sizes(out, facts);
   if (!facts.histogram.empty()) {
@@ -159,6 +160,7 @@ void write_facts_json(std::ostream& out, const LoadedMatrix& matrix, const Matri
       {"structure", structure_json(facts.structure)},
       {"spd", spd_json(facts.spd)},
       {"advice", {{"format", facts.advice.format.text()}, {"reasons", facts.advice.reasons}}}};
+  if (facts.hierarchy) json["multigrid"] = hierarchy_json(*facts.hierarchy);
   json["formats"] = nlohmann::json::array();
   for (const FormatSize& size : facts.sizes)
     json["formats"].push_back({{"format", size.format.text()},

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "matrix_source.hpp"
+#include "multigrid.hpp"
 #include "row_histogram.hpp"
 #include "spd_evidence.hpp"
 
 #include <cnc/formats.hpp>
 
 #include <iosfwd>
+#include <optional>
 #include <vector>
 
 namespace cnc::cli {
@@ -25,6 +27,7 @@ struct MatrixFacts {
   std::vector<RowBin> histogram;
   FormatAdvice advice;
   std::vector<FormatSize> sizes;
+  std::optional<AmgHierarchy> hierarchy;  ///< where it was asked for
 };
 
 void print_facts(std::ostream& out, const LoadedMatrix& matrix, const MatrixFacts& facts);

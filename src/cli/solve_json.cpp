@@ -1,3 +1,4 @@
+#include "multigrid.hpp"
 #include "solve_output.hpp"
 
 #include <cnc/version.hpp>
@@ -74,28 +75,6 @@ nlohmann::json report_json(const SolveReport& report) {
       {"host_synchronisations", report.host_synchronisations},
       {"history", report.history},
   };
-}
-
-nlohmann::json hierarchy_json(const AmgHierarchy& h) {
-  nlohmann::json levels = nlohmann::json::array();
-  for (const AmgLevel& level : h.levels)
-    levels.push_back({{"rows", level.rows},
-                      {"nonzeros", level.nonzeros},
-                      {"block_size", level.block_size},
-                      {"format", level.format},
-                      {"largest_eigenvalue", level.largest_eigenvalue}});
-  return {{"levels", levels},
-          {"coarsest_rank", h.coarsest_rank},
-          {"in_float", h.in_float},
-          {"symmetric", h.symmetric},
-          {"operator_complexity", h.operator_complexity()},
-          {"grid_complexity", h.grid_complexity()},
-          {"seconds",
-           {{"aggregation", h.aggregation_seconds},
-            {"prolongation", h.prolongation_seconds},
-            {"product", h.product_seconds},
-            {"smoother", h.smoother_seconds},
-            {"coarsest", h.coarsest_seconds}}}};
 }
 
 /// Null where nothing was measured or the figure is inside its noise.

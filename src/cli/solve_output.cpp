@@ -1,5 +1,6 @@
 #include "solve_output.hpp"
 
+#include "multigrid.hpp"
 #include "residual_plot.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -188,18 +189,6 @@ void print_format(std::ostream& out, const SolveRequest& request, const SolveOut
     if (reason.rfind(format + ":", 0) == 0 || reason.rfind("csr:", 0) == 0 ||
         reason.rfind("chosen:", 0) == 0)
       out << labelled("", styled(Style::dim, reason));
-}
-
-/// The levels of multigrid, a line each.
-void print_hierarchy(std::ostream& out, const AmgHierarchy& h) {
-  out << labelled("Multigrid",
-                  print("%zu level%s in %s, %.2f times the nonzeros of the matrix", h.levels.size(),
-                        plural(static_cast<long long>(h.levels.size())),
-                        h.in_float ? "float" : "double", h.operator_complexity()));
-  for (const AmgLevel& level : h.levels)
-    out << labelled(
-        "", styled(Style::dim, print("%s rows, %s nonzeros, %s", count_text(level.rows).c_str(),
-                                     count_text(level.nonzeros).c_str(), level.format.c_str())));
 }
 
 /// By how much an iteration made the residual smaller, in the mean.

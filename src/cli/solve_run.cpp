@@ -3,16 +3,17 @@
 #include "interrupt.hpp"
 #include "iteration_progress.hpp"
 #include "mixed.hpp"
+#include "multigrid.hpp"
 #include "output_file.hpp"
 #include "solve_repeats.hpp"
 #include "text.hpp"
 #include "timing.hpp"
+#include "vector_file.hpp"
 
 #include <cnc/convert.hpp>
 #include <cnc/copy.hpp>
 #include <cnc/io.hpp>
 #include <cnc/model.hpp>
-#include <cnc/problems.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -33,17 +34,6 @@ std::uint64_t parse_seed(const std::string& text) {
   if (error != std::errc() || end != text.data() + text.size())
     throw InvalidArgument("--rhs random:" + text + ": the seed must be a whole number from 0");
   return seed;
-}
-
-template <class V>
-Vector<V> vector_from_file(const std::string& path, const char* what, index_t entries,
-                           const char* unit) {
-  Vector<V> v = read_vector<V>(path);
-  if (v.extent(0) != static_cast<std::size_t>(entries))
-    throw IoError(path, 0,
-                  std::string(what) + " has " + count_text(static_cast<long long>(v.extent(0))) +
-                      " entries, the matrix has " + count_text(entries) + " " + unit);
-  return v;
 }
 
 /// Row sums are what A does to ones, so that x = 1 solves the system.
@@ -105,38 +95,6 @@ void write_solution(const std::string& path, const Vector<V>& x) {
     write_vector(path, Vector<const V>(x));
 }
 
-/// Rigid motions of nodes whose coordinates are known, for multigrid: from a file, or of the built-in problem.
-template <class V, class Exec>
-std::shared_ptr<Amg<V, Exec>> multigrid(AmgOptions options, const std::string& source,
-                                        const CsrMatrix<V>& A, const SolveRequest& request) {
-  using Space = typename Exec::memory_space;
-  Vector<double> coordinates;
-  if (!request.coordinates.empty()) {
-    coordinates = vector_from_file<double>(request.coordinates, "list of coordinates", A.rows,
-                                           "rows, and each node as many coordinates as unknowns");
-    if (options.block_size == 0) options.block_size = request.options.format.block_size;
-    if (options.block_size != 2 && options.block_size != 3)
-      throw InvalidArgument(
-          "--coordinates needs the unknowns of a node, 2 or 3: "
-          "--precondition amg:block=3, say");
-  } else if (is_problem(source)) {
-    int unknowns = 1;
-    for (const ProblemInfo& family : problem_families())
-      if (source.rfind(family.name + ":", 0) == 0) unknowns = family.natural_block_size;
-    if (options.block_size == 0 || options.block_size == unknowns)
-      coordinates = problem_coordinates(source);
-    if (coordinates.extent(0) > 0) options.block_size = unknowns;
-  }
-  const auto amg = std::make_shared<Amg<V, Exec>>(options);
-  // Reordered rows are not those of the coordinates.
-  if (coordinates.extent(0) == 0 || request.options.reordering != Reordering::none) return amg;
-  std::vector<Vector<const V, Space>> modes;
-  for (const Vector<V>& mode : rigid_body_modes<V>(coordinates, options.block_size))
-    modes.push_back(copy_to<Space>(mode));
-  amg->set_near_null_space(std::move(modes));
-  return amg;
-}
-
 template <class V, class Exec>
 SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMatrix<V>& A,
                       SolveRequest request) {
@@ -170,10 +128,12 @@ SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMa
   std::shared_ptr<Amg<V, Exec>> amg;
   std::shared_ptr<AutomaticPreconditioner<V, Exec>> automatic;
   const auto& object = request.preconditioner.object;
+  const NodesOfUnknowns nodes{request.coordinates, request.options.format.block_size,
+                              request.options.reordering != Reordering::none};
   if (const auto* options = std::get_if<AmgOptions>(&object)) {
-    solver.set_preconditioner(amg = multigrid<V, Exec>(*options, source, A, request));
+    solver.set_preconditioner(amg = multigrid<V, Exec>(*options, source, A, nodes));
   } else if (const auto* choice = std::get_if<AutomaticOptions>(&object)) {
-    amg = multigrid<V, Exec>({}, source, A, request);
+    amg = multigrid<V, Exec>({}, source, A, nodes);
     automatic = std::make_shared<AutomaticPreconditioner<V, Exec>>(*choice, amg);
     solver.set_preconditioner(automatic);
   } else if (auto made = make_preconditioner<V, Exec>(request.preconditioner)) {

@@ -46,6 +46,37 @@ TEST_CASE("info gives its facts as JSON") {
   CHECK(rows == 12);
 }
 
+TEST_CASE("info shows the levels of multigrid where they are asked for") {
+  CHECK(!info_json("poisson2d:30").contains("multigrid"));
+  const Run run = run_cnc({"info", "elasticity3d:8", "--precondition", "amg:smoother=l1-jacobi"});
+  CAPTURE(run.out, run.err);
+  CHECK(run.code == 0);
+  for (const char* part : {"Multigrid", "levels in float", "dense inverse", "bcsr:3",
+                           "smoothed by 2 sweeps of l1-jacobi", "set-up: aggregates"})
+    CHECK(contains(run.out, part));
+  const Run as_json =
+      run_cnc({"info", "poisson2d:30", "--precondition", "amg:coarsest=40", "--json", "-"});
+  const json multigrid = json::parse(as_json.out)["multigrid"];
+  CHECK(multigrid["levels"].size() >= 2);
+  CHECK(multigrid["levels"][0]["rows"] == 900);
+  CHECK(multigrid["smoother"] == "chebyshev");
+  CHECK(multigrid["smoother_degree"] == 2);
+
+  const Workplace place;
+  const auto refused = [](const std::vector<std::string>& arguments, const char* why) {
+    const Run bad = run_cnc(arguments);
+    INFO(bad.err);
+    CHECK(bad.code == 2);
+    CHECK(contains(bad.err, why));
+  };
+  const std::string none = place.file("none.mtx", matrix("2 2 2\n1 2 1\n2 1 1\n")),
+                    wide = place.file("wide.mtx", matrix("2 3 1\n1 1 1\n"));
+  refused({"info", none, "--precondition", "amg"}, "row 1 has no diagonal entry");
+  refused({"info", wide, "--precondition", "amg"}, "the matrix is not square");
+  refused({"info", wide, "--precondition", "jacobi"}, "takes amg[:OPTION,...] only");
+  refused({"info", "poisson2d:4", "--coordinates", "x.mtx"}, "--coordinates requires");
+}
+
 TEST_CASE("info says what speaks against positive definiteness") {
   const Workplace place;
   const auto reason = [&](const std::string& text) {
