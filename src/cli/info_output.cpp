@@ -1,5 +1,6 @@
 #include "info_output.hpp"
 
+#include "multigrid.hpp"
 #include "spy.hpp"
 #include "table.hpp"
 #include "terminal.hpp"

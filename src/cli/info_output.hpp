@@ -1,10 +1,10 @@
 #pragma once
 
 #include "matrix_source.hpp"
-#include "multigrid.hpp"
 #include "row_histogram.hpp"
 #include "spd_evidence.hpp"
 
+#include <cnc/amg.hpp>
 #include <cnc/formats.hpp>
 
 #include <iosfwd>

@@ -3,6 +3,8 @@
 #include "terminal.hpp"
 #include "text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <ostream>
 
 namespace cnc::cli {

@@ -6,7 +6,7 @@
 #include <cnc/copy.hpp>
 #include <cnc/problems.hpp>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <iosfwd>
 #include <memory>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "convert/search.hpp"
 #include "precondition/amg/aggregate.hpp"
 #include "precondition/invert_block.hpp"
 
@@ -94,6 +95,14 @@ struct FactorizeGram {
   }
 };
 
+/// What is left of entry j of a row vector x when x R^-1 has its entries before j: forward substitution.
+template <class X, class T>
+KOKKOS_INLINE_FUNCTION double left_of_entry(const X* x, const T* R, int k, int j) {
+  double left = static_cast<double>(x[j]);
+  for (int q = 0; q < j; ++q) left -= static_cast<double>(x[q]) * static_cast<double>(R[q * k + j]);
+  return left;
+}
+
 /// A row of the tentative prolongation times R^-1.
 template <class T>
 struct DivideRow {
@@ -104,8 +113,7 @@ struct DivideRow {
     const double* const R = gram + offset_t(tentative.columns[row / tentative.height]) * k * k;
     T* const x = tentative.values + row * k;
     for (int j = 0; j < k; ++j) {
-      double entry = static_cast<double>(x[j]);
-      for (int q = 0; q < j; ++q) entry -= static_cast<double>(x[q]) * R[q * k + j];
+      const double entry = left_of_entry(x, R, k, j);
       x[j] = R[j * k + j] > 0 ? static_cast<T>(entry / R[j * k + j]) : T(0);
     }
   }
@@ -164,20 +172,6 @@ struct CollectAggregates {
   index_t* room;  ///< row i at graph.offsets[i] + i
   index_t* lengths;
 
-  /// The place of a column among n, or where it would be.
-  static KOKKOS_INLINE_FUNCTION index_t place_of(const index_t* columns, index_t n,
-                                                 index_t column) {
-    index_t low = 0, high = n;
-    while (high - low > 8) {
-      const index_t middle = (low + high) / 2;
-      if (columns[middle] < column)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    while (low < high && columns[low] < column) ++low;
-    return low;
-  }
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
     constexpr index_t long_row = 200;
     index_t* const columns = room + graph.offsets[i] + i;
@@ -185,7 +179,9 @@ struct CollectAggregates {
     index_t n = 0;
     const auto add = [&](index_t column) {
       if (column < 0) return;
-      const index_t at = sorts_all ? n : place_of(columns, n, column);
+      const auto at =
+          sorts_all ? n
+                    : static_cast<index_t>(first_not_less(columns, columns + n, column) - columns);
       if (at < n && columns[at] == column) return;
       for (index_t k = n++; k > at; --k) columns[k] = columns[k - 1];
       columns[at] = column;
@@ -224,9 +220,8 @@ struct SmoothRow {
   KOKKOS_INLINE_FUNCTION void solve(const T* R, int k, double* g) const {
     constexpr double large = 10;
     for (int c = 0; c < k; ++c) {
-      for (int q = 0; q < c; ++q) g[c] -= g[q] * static_cast<double>(R[q * k + c]);
-      const double pivot = static_cast<double>(R[c * k + c]);
-      g[c] = pivot > 0 && std::abs(g[c]) < large * pivot ? g[c] / pivot : 0;
+      const double entry = left_of_entry(g, R, k, c), pivot = static_cast<double>(R[c * k + c]);
+      g[c] = pivot > 0 && std::abs(entry) < large * pivot ? entry / pivot : 0;
     }
   }
   KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
@@ -235,12 +230,13 @@ struct SmoothRow {
     const int r = static_cast<int>(unit % b);
     const index_t row_begin = P.row_offsets[i], length = P.row_offsets[i + 1] - row_begin;
     if (length == 0) return;
-    const auto row_at = [&](index_t column) {
-      const index_t at = CollectAggregates::place_of(P.columns + row_begin, length, column);
-      return P.values + (offset_t(row_begin + at) * b + r) * k;
+    const index_t* const columns = P.columns + row_begin;
+    const auto row_at = [&](offset_t at) { return P.values + ((row_begin + at) * b + r) * k; };
+    const auto row_of = [&](index_t column) {
+      return row_at(first_not_less(columns, columns + length, column) - columns);
     };
     for (index_t at = 0; at < length; ++at)
-      for (int c = 0; c < k; ++c) P.values[(offset_t(row_begin + at) * b + r) * k + c] = 0;
+      for (int c = 0; c < k; ++c) row_at(at)[c] = 0;
     const index_t own = tentative.row_offsets[i];
     const bool has_own = own < tentative.row_offsets[i + 1];
     double weights[capacity], left[capacity] = {};
@@ -266,7 +262,7 @@ struct SmoothRow {
         for (int c = 0; c < k; ++c) sums[c] += entry * static_cast<double>(other[q * k + c]);
       }
       if (stays) {
-        T* const to = row_at(tentative.columns[t]);
+        T* const to = row_of(tentative.columns[t]);
         for (int c = 0; c < k; ++c) to[c] += static_cast<T>(sums[c]);
       } else {
         leaves_out = true;
@@ -275,7 +271,7 @@ struct SmoothRow {
     }
     if (!has_own) return;
     if (leaves_out) solve(coarse + offset_t(tentative.columns[own]) * k * k, k, left);
-    T* const to = row_at(tentative.columns[own]);
+    T* const to = row_of(tentative.columns[own]);
     for (int c = 0; c < k; ++c)
       to[c] += static_cast<T>(left[c]) + tentative.values[(offset_t(own) * b + r) * k + c];
   }
