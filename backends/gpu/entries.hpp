@@ -84,12 +84,20 @@ struct PassEntries {
 template <int wave, class Operand, class V>
 struct MatrixEntries {
   static void spmv(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y);
+  static void relax(const Queue&, const Operand& A, const RelaxationStep<V>&, const V* x, V* y);
   static void spmv_dot(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&);
   static void spmm(const Queue&, int columns, V alpha, const Operand& A, const V* x, V beta, V* y,
                    const ColumnDots<V>&);
   /// The same in a run: does nothing once that is over.
   static void product(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&,
                       const RunState*);
+};
+
+/// Coarse levels of a multigrid cycle.
+template <int wave, class V>
+struct CoarseEntries {
+  static std::unique_ptr<CoarsePlan> plan(const Queue&, const CoarseCycle<V>&);
+  static bool run(const Queue&, CoarsePlan&, const CoarseCycle<V>&);
 };
 
 /// Compensated sums.

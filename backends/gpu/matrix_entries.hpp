@@ -20,6 +20,14 @@ void MatrixEntries<wave, Operand, V>::spmv(const Queue& queue, V alpha, const Op
 }
 
 template <int wave, class Operand, class V>
+void MatrixEntries<wave, Operand, V>::relax(const Queue& queue, const Operand& A,
+                                            const RelaxationStep<V>& step, const V* x, V* y) {
+  with_rows<wave, V>(queue, A, [&](const auto& rows, int threads) {
+    launch_relax(queue, rows, chosen_threads(queue, threads), step, x, y);
+  });
+}
+
+template <int wave, class Operand, class V>
 void MatrixEntries<wave, Operand, V>::spmv_dot(const Queue& queue, const Operand& A, const V* x,
                                                V* y, const ProductDots<V>& dots) {
   product(queue, A, x, y, dots, nullptr);

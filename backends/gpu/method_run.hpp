@@ -4,6 +4,7 @@
 #include <gpu/resident_run.hpp>
 #include <gpu/streamed_run.hpp>
 
+#include <chrono>
 #include <memory>
 
 // Runs of many iterations: which form, and what it needs besides kernels.
@@ -13,7 +14,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
 /// None for rows of any block size, whose registers do not suffice; every other size for plain CG in its two forms;
 /// scalar rows and blocks of 3 for the other methods, whose runs with further sizes are graphs. The small set is that
-/// for all methods. None for methods with the transpose, whose rows are others.
+/// for all methods. None for methods with the transpose, whose rows are others. (Plain CG here: flexible CG too.)
 #ifdef CNC_SMALL_KERNEL_SET
 inline constexpr bool all_kernels = false;
 #else
@@ -29,12 +30,13 @@ inline constexpr bool has_resident_form =
     !transposes<Method> &&
     (always_resident<Rows> || (all_kernels && compiled_block<Rows> > 0 && is_plain_cg<Method>));
 
-/// Iterations that are enqueued at once, or recorded in a graph. A preconditioner that is enqueued between passes may
-/// cost more than all the rest and cannot skip itself once the run is over: fewer of them, and none ahead of the host
-/// before that is little beside what is done.
+/// Iterations that are enqueued at once, recorded in a graph. A preconditioner that is enqueued between passes may cost
+/// more than all the rest and cannot skip itself once the run is over: where an iteration takes long the host looks after
+/// each, until some are little beside what is done.
 inline constexpr index_t group_iterations = 16;
 inline constexpr index_t preconditioned_group_iterations = 4;
 inline constexpr index_t iterations_before_groups_ahead = 32;
+inline constexpr double long_iteration_seconds = 50e-6;
 
 template <int wave, class Operand, class V>
 std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue, const Operand& A) {
@@ -146,20 +148,27 @@ struct MethodRunner {
     const Graph* const graph = run.form == SolveForm::streamed ? nullptr : captured(phases);
     run.used = graph == nullptr ? SolveForm::streamed : SolveForm::graph;
     // One group of iterations runs while the host waits for the one before, and then looks.
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point looked = Clock::now();
+    bool takes_long = true;  // a group: the first one ends with what was under way before
     index_t groups = 0, done = 0;
     for (; done < run.max_iterations && !stopped(); ++groups) {
-      const index_t iterations = std::min(run.max_iterations - done, group());
+      const bool ahead = !between() || done >= iterations_before_groups_ahead;
+      const index_t iterations = std::min(run.max_iterations - done, group(ahead || !takes_long));
       if (graph == nullptr)
         phases.iterate(queue, iterations);
       else
-        graph->replay(queue);
+        for (index_t i = 0; i < iterations; i += recorded()) graph->replay(queue);
       done += iterations;
       run.launches += iterations * phases.launches_per_iteration();
       plan.markers[groups % 2].record(queue);
-      const bool ahead = !between() || done >= iterations_before_groups_ahead;
       if (ahead && groups == 0) continue;
       plan.markers[(ahead ? groups + 1 : groups) % 2].wait();
       ++run.synchronisations;
+      const Clock::time_point now = Clock::now();
+      takes_long = std::chrono::duration<double>(now - looked).count() >
+                   long_iteration_seconds * double(iterations);
+      looked = now;
     }
     phases.finish(queue);
     run.launches += 2;
@@ -168,7 +177,12 @@ struct MethodRunner {
 
   /// Whether the preconditioner is enqueued between passes.
   bool between() const { return run.preconditioner.enqueue != nullptr; }
-  index_t group() const { return between() ? preconditioned_group_iterations : group_iterations; }
+  index_t group(bool of_several) const {
+    if (!between()) return group_iterations;
+    return of_several ? preconditioned_group_iterations : 1;
+  }
+  /// Iterations in a graph.
+  index_t recorded() const { return between() ? 1 : group_iterations; }
 
   bool stopped() const { return *static_cast<volatile std::int32_t*>(&outcome().stop) != 0; }
 
@@ -190,7 +204,7 @@ struct MethodRunner {
       // It is enqueued on the context's stream, the only one that it knows: that one records.
       oldest.graph = std::make_unique<Graph>(
           queue, between() ? Recorder::own_stream : Recorder::another_stream,
-          [&](const Queue& recording) { phases.iterate(recording, group()); });
+          [&](const Queue& recording) { phases.iterate(recording, recorded()); });
     } catch (...) {
       // What is enqueued cannot be recorded, or the stream cannot record; what else it may be comes up again.
       if (!may_stream) throw;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cnc/contract/queue.hpp>
+#include <cnc/contract/ops.hpp>
 
 #include <gpu/reduce.hpp>
 #include <gpu/rows.hpp>
@@ -26,6 +26,17 @@ struct StoreProduct {
   }
 };
 
+/// A step of a relaxation.
+template <class V>
+struct StoreRelaxed {
+  RelaxationStep<V> step;
+  const V* x;
+  V* y;
+  CNC_GPU_DEVICE void operator()(index_t, int, index_t row, V sum) {
+    y[row] = step(row, sum, x, y);
+  }
+};
+
 /// Works through all units of the matrix, the passes dealt out to the blocks in turn.
 template <class Rows, class X, class Sink>
 CNC_GPU_DEVICE void walk_all(const Rows& rows, const X& x, Sink& sink) {
@@ -45,6 +56,13 @@ spmv_kernel(Rows rows, V alpha, const V* x, V beta, V* y) {
   walk_all(rows, PlainVector<V>{x}, sink);
 }
 
+template <class Rows, class V>
+CNC_GPU_DENSE_KERNEL(max_spmv_threads, Rows::spmv_threads)
+relax_kernel(Rows rows, RelaxationStep<V> step, const V* x, V* y) {
+  StoreRelaxed<V> sink{step, x, y};
+  walk_all(rows, PlainVector<V>{x}, sink);
+}
+
 /// Blocks of a kernel whose blocks leave partial sums: enough to fill the device, few enough that the last
 /// one adds them up in no time, and never more than the scratch of `sums` sums each has room for.
 inline index_t reducing_blocks(const Queue& queue, index_t passes, int threads, int sums) {
@@ -60,14 +78,25 @@ inline int chosen_threads(const Queue& queue, int tuned, int most = max_spmv_thr
   return queue.block_threads > 0 ? std::min(queue.block_threads, most) : tuned;
 }
 
-template <class Rows, class V>
-void launch_spmv(const Queue& queue, const Rows& rows, int threads, V alpha, const V* x, V beta,
-                 V* y) {
+/// The grid of a product.
+template <class Rows>
+Grid spmv_shape(const Rows& rows, int threads) {
   constexpr index_t most_threads = index_t(1)
                                    << 30;  // of a grid; some run-time libraries end at 2^32
   const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
-  launch("spmv", queue, {std::min(passes, most_threads / threads), threads}, spmv_kernel<Rows, V>,
-         rows, alpha, x, beta, y);
+  return {std::min(passes, most_threads / threads), threads};
+}
+
+template <class Rows, class V>
+void launch_spmv(const Queue& queue, const Rows& rows, int threads, V alpha, const V* x, V beta,
+                 V* y) {
+  launch("spmv", queue, spmv_shape(rows, threads), spmv_kernel<Rows, V>, rows, alpha, x, beta, y);
+}
+
+template <class Rows, class V>
+void launch_relax(const Queue& queue, const Rows& rows, int threads, const RelaxationStep<V>& step,
+                  const V* x, V* y) {
+  launch("relax", queue, spmv_shape(rows, threads), relax_kernel<Rows, V>, rows, step, x, y);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

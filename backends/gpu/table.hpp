@@ -96,6 +96,8 @@ struct Tables {
         .maxpy = by_wave<VectorEntries<waves, V>::maxpy...>,
         .normalize = by_wave<VectorEntries<waves, V>::normalize...>,
         .precondition = by_wave<VectorEntries<waves, V>::precondition...>,
+        .plan_coarse = by_wave<CoarseEntries<waves, V>::plan...>,
+        .coarse_cycle = by_wave<CoarseEntries<waves, V>::run...>,
         .dot_compensated = by_wave<CarefulEntries<waves, V>::dot...>,
         .sums_compensated = by_wave<CarefulEntries<waves, V>::sums...>,
         .dot_columns = by_wave<VectorEntries<waves, V>::dot_columns...>,
@@ -113,6 +115,7 @@ struct Tables {
     MatrixOps<Operand, V> table = {
         .spmv = by_wave<MatrixEntries<waves, Operand, V>::spmv...>,
         .spmv_careful = CarefulProducts<Operand, V>::spmv,
+        .relax = by_wave<MatrixEntries<waves, Operand, V>::relax...>,
         .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
         .spmm = by_wave<MatrixEntries<waves, Operand, V>::spmm...>,
         .arnoldi = by_wave<BasisEntries<waves, Operand, V>::arnoldi...>,

@@ -48,23 +48,19 @@ struct BcsrRows {
   }
 };
 
-/// y := alpha A x + beta y in the block rows [begin, end).
-template <class M, class V, int B>
+/// A x in the block rows [begin, end), stored.
+template <class M, class V, int B, class Store>
 struct Multiply {
   BcsrRows<M, V, B> rows;
-  V alpha;
-  V beta;
-  V* y;
+  Store store;
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t begin, index_t end) const {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end), [&](const index_t i) {
       const auto product = rows.product(team, i);
       Kokkos::single(Kokkos::PerThread(team), [&]() {
-        V* out = y + i * rows.size();
         for (int row = 0; row < rows.height(i); ++row)
-          out[row] = beta == V(0) ? alpha * product.value[row]
-                                  : alpha * product.value[row] + beta * out[row];
+          store(i * rows.size() + row, product.value[row]);
       });
     });
   }
@@ -95,16 +91,28 @@ struct MultiplyAndDot {
   }
 };
 
+template <class Exec, class M, class V, class Store>
+void multiply(const char* label, const Queue& queue, const BcsrOperand<M>& A, const V* x,
+              const Store& store) {
+  with_block_size(A.block_size, [&](auto size) {
+    constexpr int B = decltype(size)::value;
+    for_each_part<Exec>(label, queue, row_team<Exec>, A.block_rows(), units_per_part(A.block_size),
+                        Multiply<M, V, B, Store>{{A, x}, store});
+  });
+}
+
 }  // namespace
 
 template <class Exec, class M, class V>
 void Spmv<Exec, BcsrOperand<M>, V>::spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A,
                                          const V* x, V beta, V* y) {
-  with_block_size(A.block_size, [&](auto size) {
-    constexpr int B = decltype(size)::value;
-    for_each_part<Exec>("cnc::bcsr_spmv", queue, row_team<Exec>, A.block_rows(),
-                        units_per_part(A.block_size), Multiply<M, V, B>{{A, x}, alpha, beta, y});
-  });
+  multiply<Exec>("cnc::bcsr_spmv", queue, A, x, StoreProduct<V>{alpha, beta, y});
+}
+
+template <class Exec, class M, class V>
+void Spmv<Exec, BcsrOperand<M>, V>::relax(const Queue& queue, const BcsrOperand<M>& A,
+                                          const RelaxationStep<V>& step, const V* x, V* y) {
+  multiply<Exec>("cnc::bcsr_relax", queue, A, x, StoreRelaxed<V>{step, x, y});
 }
 
 template <class Exec, class M, class V>

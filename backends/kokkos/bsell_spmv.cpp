@@ -105,20 +105,15 @@ struct Share {
   }
 };
 
-/// y := alpha A x + beta y in the sorted block rows [begin, end).
-template <class M, class V, int B, int L>
+/// A x in the sorted block rows [begin, end), stored.
+template <class M, class V, int B, int L, class Store>
 struct Multiply {
   BsellRows<M, V, B, L> rows;
-  V alpha;
-  V beta;
-  V* y;
+  Store store;
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t begin, index_t end) const {
     const Share<L> share{begin, end};
-    const auto store = [&](const index_t row, const V product) {
-      y[row] = beta == V(0) ? alpha * product : alpha * product + beta * y[row];
-    };
     Kokkos::parallel_for(
         Kokkos::TeamThreadRange(team, index_t(0), share.count()),
         [&](const index_t g) { rows.for_each_row(share.first(g), share.last(g), store); });
@@ -148,17 +143,29 @@ struct MultiplyAndDot {
   }
 };
 
+template <class Exec, class M, class V, class Store>
+void multiply(const char* label, const Queue& queue, const BsellOperand<M>& A, const V* x,
+              const Store& store) {
+  with_block_size(A.block_size, [&](auto size) {
+    constexpr int B = decltype(size)::value;
+    constexpr int L = lanes_per_thread<Exec>;
+    for_each_part<Exec>(label, queue, entry_team<Exec>, A.block_rows(),
+                        units_per_part(A.block_size), Multiply<M, V, B, L, Store>{{A, x}, store});
+  });
+}
+
 }  // namespace
 
 template <class Exec, class M, class V>
 void Spmv<Exec, BsellOperand<M>, V>::spmv(const Queue& queue, V alpha, const BsellOperand<M>& A,
                                           const V* x, V beta, V* y) {
-  with_block_size(A.block_size, [&](auto size) {
-    constexpr int B = decltype(size)::value;
-    constexpr int L = lanes_per_thread<Exec>;
-    for_each_part<Exec>("cnc::bsell_spmv", queue, entry_team<Exec>, A.block_rows(),
-                        units_per_part(A.block_size), Multiply<M, V, B, L>{{A, x}, alpha, beta, y});
-  });
+  multiply<Exec>("cnc::bsell_spmv", queue, A, x, StoreProduct<V>{alpha, beta, y});
+}
+
+template <class Exec, class M, class V>
+void Spmv<Exec, BsellOperand<M>, V>::relax(const Queue& queue, const BsellOperand<M>& A,
+                                           const RelaxationStep<V>& step, const V* x, V* y) {
+  multiply<Exec>("cnc::bsell_relax", queue, A, x, StoreRelaxed<V>{step, x, y});
 }
 
 template <class Exec, class M, class V>

@@ -25,18 +25,13 @@ struct DiaRows {
   }
 };
 
-/// y := alpha A x + beta y in one row.
-template <class M, class V>
+/// A x in one row, stored.
+template <class M, class V, class Store>
 struct Multiply {
   DiaRows<M, V> rows;
-  V alpha;
-  V beta;
-  V* y;
+  Store store;
 
-  KOKKOS_FUNCTION void operator()(index_t i) const {
-    const V product = rows.product(i);
-    y[i] = beta == V(0) ? alpha * product : alpha * product + beta * y[i];
-  }
+  KOKKOS_FUNCTION void operator()(index_t i) const { store(i, rows.product(i)); }
 };
 
 /// y := A x and its dots in the rows [begin, end).
@@ -65,7 +60,17 @@ struct MultiplyAndDot {
 template <class Exec, class M, class V>
 void Spmv<Exec, DiaOperand<M>, V>::spmv(const Queue& queue, V alpha, const DiaOperand<M>& A,
                                         const V* x, V beta, V* y) {
-  for_each_entry<Exec>("cnc::dia_spmv", queue, A.rows, Multiply<M, V>{{A, x}, alpha, beta, y});
+  using Store = StoreProduct<V>;
+  for_each_entry<Exec>("cnc::dia_spmv", queue, A.rows,
+                       Multiply<M, V, Store>{{A, x}, Store{alpha, beta, y}});
+}
+
+template <class Exec, class M, class V>
+void Spmv<Exec, DiaOperand<M>, V>::relax(const Queue& queue, const DiaOperand<M>& A,
+                                         const RelaxationStep<V>& step, const V* x, V* y) {
+  using Store = StoreRelaxed<V>;
+  for_each_entry<Exec>("cnc::dia_relax", queue, A.rows,
+                       Multiply<M, V, Store>{{A, x}, Store{step, x, y}});
 }
 
 template <class Exec, class M, class V>

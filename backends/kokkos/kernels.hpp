@@ -64,24 +64,50 @@ struct Precondition {
                     V* z);
 };
 
+/// What is done with the product of a row: y := alpha A x + beta y
+template <class V>
+struct StoreProduct {
+  V alpha, beta;
+  V* y;
+  KOKKOS_INLINE_FUNCTION void operator()(index_t row, V product) const {
+    y[row] = beta == V(0) ? alpha * product : alpha * product + beta * y[row];
+  }
+};
+/// The same: a step of a relaxation.
+template <class V>
+struct StoreRelaxed {
+  RelaxationStep<V> step;
+  const V* x;
+  V* y;
+  KOKKOS_INLINE_FUNCTION void operator()(index_t row, V product) const {
+    y[row] = step(row, product, x, y);
+  }
+};
+
 /// The products of one format, which each source of a format defines.
 template <class Exec, class Operand, class V>
 struct Spmv;
 template <class Exec, class M, class V>
 struct Spmv<Exec, BcsrOperand<M>, V> {
   static void spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A, const V* x, V beta, V* y);
+  static void relax(const Queue& queue, const BcsrOperand<M>& A, const RelaxationStep<V>& step,
+                    const V* x, V* y);
   static void spmv_dot(const Queue& queue, const BcsrOperand<M>& A, const V* x, V* y,
                        const ProductDots<V>& dots);
 };
 template <class Exec, class M, class V>
 struct Spmv<Exec, BsellOperand<M>, V> {
   static void spmv(const Queue& queue, V alpha, const BsellOperand<M>& A, const V* x, V beta, V* y);
+  static void relax(const Queue& queue, const BsellOperand<M>& A, const RelaxationStep<V>& step,
+                    const V* x, V* y);
   static void spmv_dot(const Queue& queue, const BsellOperand<M>& A, const V* x, V* y,
                        const ProductDots<V>& dots);
 };
 template <class Exec, class M, class V>
 struct Spmv<Exec, DiaOperand<M>, V> {
   static void spmv(const Queue& queue, V alpha, const DiaOperand<M>& A, const V* x, V beta, V* y);
+  static void relax(const Queue& queue, const DiaOperand<M>& A, const RelaxationStep<V>& step,
+                    const V* x, V* y);
   static void spmv_dot(const Queue& queue, const DiaOperand<M>& A, const V* x, V* y,
                        const ProductDots<V>& dots);
 };

@@ -54,6 +54,7 @@ constexpr MatrixTable<M, V> matrix_table() {
   return MatrixTable<M, V>::each([]<class Operand>() {
     return MatrixOps<Operand, V>{.spmv = Spmv<Exec, Operand, V>::spmv,
                                  .spmv_careful = CarefulProduct<Exec, Operand, V>::spmv,
+                                 .relax = Spmv<Exec, Operand, V>::relax,
                                  .spmv_dot = Spmv<Exec, Operand, V>::spmv_dot,
                                  .spmm = Columns<Exec, V>::template spmm<Operand>};
   });

@@ -6,17 +6,12 @@
 
 namespace cnc::openmp::CNC_ISA {
 
-// y := alpha A x + beta y for block rows [begin, end) of a BCSR matrix.
+// Products of block rows [begin, end) of a BCSR matrix with x.
 //
 // A block is read as one stream of b^2 consecutive values, W at a time (W = 2^k divides b^2, or leaves
 // one value over): lane l of chunk j holds entry (r, c) with r b + c = j W + l and meets x[c], so each
 // chunk wants x in a pattern that is known at compile time and comes from one shuffle of the b values
 // of x. Nothing is summed across lanes before the end of the block row.
-
-template <class V>
-CNC_INLINE void assign(V* y, V alpha, V sum, V beta) {
-  *y = beta == V(0) ? alpha * sum : alpha * sum + beta * *y;
-}
 
 /// One row of a CSR matrix times x.
 template <class V, class T>
@@ -34,11 +29,10 @@ CNC_INLINE V csr_row(const BcsrOperand<T>& A, const V* x, index_t begin, index_t
   return total;
 }
 
-template <class V, class T>
-void csr_rows(const BcsrOperand<T>& A, V alpha, const V* x, V beta, V* y, index_t begin,
-              index_t end) {
+template <class V, class T, class Store>
+void csr_rows(const BcsrOperand<T>& A, const V* x, const Store& store, index_t begin, index_t end) {
   for (index_t i = begin; i < end; ++i)
-    assign(y + i, alpha, csr_row(A, x, A.row_offsets[i], A.row_offsets[i + 1]), beta);
+    store(i, csr_row(A, x, A.row_offsets[i], A.row_offsets[i + 1]));
 }
 
 /// Chunk width for b x b blocks: the widest power of two in a register that leaves at most one value.
@@ -89,25 +83,26 @@ struct BlockRowSums {
     if constexpr (left_over) last += static_cast<V>(block[B * B - 1]) * x[B - 1];
   }
 
-  CNC_INLINE void finish(V* y, V alpha, V beta) const {
+  template <class Store>
+  CNC_INLINE void finish(const Store& store_row, index_t row) const {
     V entries[B * B];
     if constexpr (by_row) {
-      for (int r = 0; r < B; ++r) assign(y + r, alpha, sum<V, W>(sums[r]), beta);
+      for (int r = 0; r < B; ++r) store_row(row + r, sum<V, W>(sums[r]));
     } else {
       for (int j = 0; j < chunks; ++j) store<V, W>(entries + j * W, sums[j]);
       if constexpr (left_over) entries[B * B - 1] = last;
       for (int r = 0; r < B; ++r) {
         V total = entries[r * B];
         for (int c = 1; c < B; ++c) total += entries[r * B + c];
-        assign(y + r, alpha, total, beta);
+        store_row(row + r, total);
       }
     }
   }
 };
 
 /// A block row of any block size, also one with partial blocks: never reads or writes out of range.
-template <class V, class T>
-void general_block_row(const BcsrOperand<T>& A, V alpha, const V* x, V beta, V* y, index_t i) {
+template <class V, class T, class Store>
+void general_block_row(const BcsrOperand<T>& A, const V* x, const Store& store, index_t i) {
   const int b = A.block_size;
   const index_t row = i * b;
   const int height = A.rows - row < b ? A.rows - row : b;
@@ -119,11 +114,11 @@ void general_block_row(const BcsrOperand<T>& A, V alpha, const V* x, V beta, V* 
     for (int r = 0; r < height; ++r)
       for (int c = 0; c < width; ++c) sums[r] += static_cast<V>(block[r * b + c]) * x[col + c];
   }
-  for (int r = 0; r < height; ++r) assign(y + row + r, alpha, sums[r], beta);
+  for (int r = 0; r < height; ++r) store(row + r, sums[r]);
 }
 
-template <int B, class V, class T>
-void block_rows(const BcsrOperand<T>& A, V alpha, const V* x, V beta, V* y, index_t begin,
+template <int B, class V, class T, class Store>
+void block_rows(const BcsrOperand<T>& A, const V* x, const Store& store, index_t begin,
                 index_t end) {
   using Sums = BlockRowSums<V, B>;
   // Last block column whose x can be read with full registers; block rows beyond take the careful way.
@@ -133,14 +128,14 @@ void block_rows(const BcsrOperand<T>& A, V alpha, const V* x, V beta, V* y, inde
     const index_t first = A.row_offsets[i], last = A.row_offsets[i + 1];
     const bool whole = (i + 1) * B <= A.rows && (first == last || A.columns[last - 1] <= last_safe);
     if (!whole) {
-      general_block_row(A, alpha, x, beta, y, i);
+      general_block_row(A, x, store, i);
       continue;
     }
     Sums sums;
     for (index_t k = first; k < last; ++k)
       sums.add(A.values + static_cast<offset_t>(k) * (B * B), x + A.columns[k] * B,
                std::make_integer_sequence<int, Sums::chunks>{});
-    sums.finish(y + i * B, alpha, beta);
+    sums.finish(store, i * B);
   }
 }
 
@@ -162,18 +157,19 @@ struct FormatKernel<BcsrOperand<T>, V> {
     return double(A.row_offsets[unit]) * A.block_size * A.block_size + 2.0 * rows_before(A, unit);
   }
 
-  static void spmv(const Operand& A, V alpha, const V* x, V beta, V* y, index_t begin,
-                   index_t end) {
+  template <class Store>
+  static void multiply(const Operand& A, const V* x, const Store& store, index_t begin,
+                       index_t end) {
     switch (A.block_size) {
-      case 1: return csr_rows(A, alpha, x, beta, y, begin, end);
-      case 2: return block_rows<2>(A, alpha, x, beta, y, begin, end);
-      case 3: return block_rows<3>(A, alpha, x, beta, y, begin, end);
-      case 4: return block_rows<4>(A, alpha, x, beta, y, begin, end);
-      case 5: return block_rows<5>(A, alpha, x, beta, y, begin, end);
-      case 6: return block_rows<6>(A, alpha, x, beta, y, begin, end);
-      case 8: return block_rows<8>(A, alpha, x, beta, y, begin, end);
+      case 1: return csr_rows(A, x, store, begin, end);
+      case 2: return block_rows<2>(A, x, store, begin, end);
+      case 3: return block_rows<3>(A, x, store, begin, end);
+      case 4: return block_rows<4>(A, x, store, begin, end);
+      case 5: return block_rows<5>(A, x, store, begin, end);
+      case 6: return block_rows<6>(A, x, store, begin, end);
+      case 8: return block_rows<8>(A, x, store, begin, end);
       default:
-        for (index_t i = begin; i < end; ++i) general_block_row(A, alpha, x, beta, y, i);
+        for (index_t i = begin; i < end; ++i) general_block_row(A, x, store, i);
     }
   }
 

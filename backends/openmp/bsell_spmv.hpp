@@ -4,12 +4,12 @@
 
 namespace cnc::openmp::CNC_ISA {
 
-// y := alpha A x + beta y for slices [begin, end) of a BSELL matrix: W block rows side by side in the
+// Products of slices [begin, end) of a BSELL matrix with x: W block rows side by side in the
 // lanes of a register, so rows need no sum across lanes however short they are.
 
 /// The B rows of W lanes starting at `lane` of slice s, for full slices.
-template <int B, int W, class V, class T>
-CNC_INLINE void slice_lanes(const BsellOperand<T>& A, V alpha, const V* x, V beta, V* y, index_t s,
+template <int B, int W, class V, class T, class Store>
+CNC_INLINE void slice_lanes(const BsellOperand<T>& A, const V* x, const Store& store, index_t s,
                             int lane) {
   const int C = A.slice_height;
   const offset_t first = A.slice_offsets[s], last = A.slice_offsets[s + 1];
@@ -32,14 +32,14 @@ CNC_INLINE void slice_lanes(const BsellOperand<T>& A, V alpha, const V* x, V bet
     if (block_row < 0) continue;
     for (int r = 0; r < B; ++r) {
       const index_t row = block_row * B + r;
-      if (row < A.rows) assign(y + row, alpha, V(sums[r][l]), beta);
+      if (row < A.rows) store(row, V(sums[r][l]));
     }
   }
 }
 
 /// One lane of a slice at any block size: slice heights that no register divides, general blocks.
-template <class V, class T>
-void slice_lane(const BsellOperand<T>& A, V alpha, const V* x, V beta, V* y, index_t s, int lane) {
+template <class V, class T, class Store>
+void slice_lane(const BsellOperand<T>& A, const V* x, const Store& store, index_t s, int lane) {
   const int b = A.block_size;
   const int C = A.slice_height;
   const index_t block_row = A.row_permutation[static_cast<offset_t>(s) * C + lane];
@@ -55,18 +55,17 @@ void slice_lane(const BsellOperand<T>& A, V alpha, const V* x, V beta, V* y, ind
   }
   for (int r = 0; r < b; ++r) {
     const index_t row = block_row * b + r;
-    if (row < A.rows) assign(y + row, alpha, sums[r], beta);
+    if (row < A.rows) store(row, sums[r]);
   }
 }
 
-template <int B, class V, class T>
-void slices(const BsellOperand<T>& A, V alpha, const V* x, V beta, V* y, index_t begin,
-            index_t end) {
+template <int B, class V, class T, class Store>
+void slices(const BsellOperand<T>& A, const V* x, const Store& store, index_t begin, index_t end) {
   constexpr int W = lanes<V>;
   for (index_t s = begin; s < end; ++s) {
     int lane = 0;
-    for (; lane + W <= A.slice_height; lane += W) slice_lanes<B, W>(A, alpha, x, beta, y, s, lane);
-    for (; lane < A.slice_height; ++lane) slice_lane(A, alpha, x, beta, y, s, lane);
+    for (; lane + W <= A.slice_height; lane += W) slice_lanes<B, W>(A, x, store, s, lane);
+    for (; lane < A.slice_height; ++lane) slice_lane(A, x, store, s, lane);
   }
 }
 
@@ -87,20 +86,20 @@ struct FormatKernel<BsellOperand<T>, V> {
     return double(A.slice_offsets[unit]) * A.block_size * A.block_size + 2.0 * rows_before(A, unit);
   }
 
-  static void spmv(const Operand& A, V alpha, const V* x, V beta, V* y, index_t begin,
-                   index_t end) {
+  template <class Store>
+  static void multiply(const Operand& A, const V* x, const Store& store, index_t begin,
+                       index_t end) {
     switch (A.block_size) {
-      case 1: return slices<1>(A, alpha, x, beta, y, begin, end);
-      case 2: return slices<2>(A, alpha, x, beta, y, begin, end);
-      case 3: return slices<3>(A, alpha, x, beta, y, begin, end);
-      case 4: return slices<4>(A, alpha, x, beta, y, begin, end);
-      case 5: return slices<5>(A, alpha, x, beta, y, begin, end);
-      case 6: return slices<6>(A, alpha, x, beta, y, begin, end);
-      case 8: return slices<8>(A, alpha, x, beta, y, begin, end);
+      case 1: return slices<1>(A, x, store, begin, end);
+      case 2: return slices<2>(A, x, store, begin, end);
+      case 3: return slices<3>(A, x, store, begin, end);
+      case 4: return slices<4>(A, x, store, begin, end);
+      case 5: return slices<5>(A, x, store, begin, end);
+      case 6: return slices<6>(A, x, store, begin, end);
+      case 8: return slices<8>(A, x, store, begin, end);
       default:
         for (index_t s = begin; s < end; ++s)
-          for (int lane = 0; lane < A.slice_height; ++lane)
-            slice_lane(A, alpha, x, beta, y, s, lane);
+          for (int lane = 0; lane < A.slice_height; ++lane) slice_lane(A, x, store, s, lane);
     }
   }
 

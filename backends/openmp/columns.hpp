@@ -228,22 +228,31 @@ CNC_INLINE void put_together(const V* __restrict from, V* __restrict to, index_t
 }
 
 /// The rows of a tile, column by column and vector by vector.
-template <int K, class V>
+template <class V>
 struct ColumnTile {
-  V at[max_method_vectors][K * column_tile];
+  int columns;
+  V at[max_method_vectors][max_columns * column_tile];
 
   MethodVectors<V> column(int c) {
     MethodVectors<V> all;
     for (int k = 0; k < max_method_vectors; ++k) all.at[k] = at[k] + c * column_tile;
     return all;
   }
-  CNC_INLINE void load(VectorSet set, const MethodVectors<V>& v, index_t begin, index_t rows) {
-    for (int k = 0; k < max_method_vectors; ++k)
-      if (contains(set, k)) take_apart<K>(v[k] + static_cast<offset_t>(begin) * K, at[k], rows);
+  [[gnu::noinline]] void load(VectorSet set, const MethodVectors<V>& v, index_t begin,
+                              index_t rows) {
+    with_columns(columns, [&](auto constant) {
+      constexpr int K = decltype(constant)::value;
+      for (int k = 0; k < max_method_vectors; ++k)
+        if (contains(set, k)) take_apart<K>(v[k] + static_cast<offset_t>(begin) * K, at[k], rows);
+    });
   }
-  CNC_INLINE void store(VectorSet set, const MethodVectors<V>& v, index_t begin, index_t rows) {
-    for (int k = 0; k < max_method_vectors; ++k)
-      if (contains(set, k)) put_together<K>(at[k], v[k] + static_cast<offset_t>(begin) * K, rows);
+  [[gnu::noinline]] void store(VectorSet set, const MethodVectors<V>& v, index_t begin,
+                               index_t rows) {
+    with_columns(columns, [&](auto constant) {
+      constexpr int K = decltype(constant)::value;
+      for (int k = 0; k < max_method_vectors; ++k)
+        if (contains(set, k)) put_together<K>(at[k], v[k] + static_cast<offset_t>(begin) * K, rows);
+    });
   }
 };
 
@@ -256,61 +265,81 @@ CNC_INLINE PreconditionerOperand<V> from_row(PreconditionerOperand<V> M, index_t
   return M;
 }
 
-/// A pass over K columns: each is taken out of the tile, and passes over it like any vector.
-template <class Method, class Pass, int K, class V>
-void pass_over_columns(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
-                       const MethodVectors<V>& v, ColumnScalars* scalars, PassPart part) {
-  MethodScalars begun[K];
-  bool moves[K];
-  for (int c = 0; c < K; ++c) {
-    moves[c] = begin_column<Method, Pass>(*scalars, c, begun[c]);
-    if (!moves[c]) give_up_column(*scalars, c, begun[c]);
-  }
+/// Which vectors a pass over columns takes from memory into its tiles, and back.
+struct TileTraffic {
+  VectorSet loads, stores;
+};
+template <class Pass>
+constexpr TileTraffic traffic_of(PreconditionerKind M, PassPart part) {
+  if (part == PassPart::after) return {Pass::summed, 0};
   // What passes alone read is worked out again where that is a multiplication.
-  const bool again = Pass::again.active() && M.kind != PreconditionerKind::block_jacobi;
-  const bool keeps = Pass::M.passes_only && M.kind != PreconditionerKind::block_jacobi;
-  VectorSet loads = Pass::reads | Pass::writes, stores = Pass::writes;
-  if (again) loads = (loads & ~set_of(Pass::again.to)) | set_of(Pass::again.from);
-  if (part == PassPart::after) loads = Pass::summed, stores = 0;
-  if (part == PassPart::whole && Pass::M.active() && !keeps) {
-    stores |= set_of(Pass::M.to);
-    loads |= set_of(Pass::M.to);  // of columns that are not moved
+  const bool multiplies = M != PreconditionerKind::block_jacobi;
+  TileTraffic traffic{Pass::reads | Pass::writes, Pass::writes};
+  if (Pass::again.active() && multiplies)
+    traffic.loads = (traffic.loads & ~set_of(Pass::again.to)) | set_of(Pass::again.from);
+  if (part == PassPart::whole && Pass::M.active() && !(Pass::M.passes_only && multiplies)) {
+    traffic.stores |= set_of(Pass::M.to);
+    traffic.loads |= set_of(Pass::M.to);  // of columns that are not moved
   }
-  constexpr int count = Pass::sums.count;
+  return traffic;
+}
+
+/// A pass over columns: each is taken out of the tile, and passes over it like any vector. Those without `rows` stay as they
+/// are. The total of each sum of each column.
+template <class V>
+void pass_over_columns(const Queue& queue, index_t n, int columns,
+                       const AnyPass<V> (&passes)[max_columns], int count,
+                       const PreconditionerOperand<V>& M, const MethodVectors<V>& v, PassPart part,
+                       const TileTraffic& traffic, double (&totals)[max_columns][3]) {
   double* const partials = queue.partials;
   const auto slot = [=](index_t group, int c) {
-    return partials + (static_cast<offset_t>(group) * K + c) * count;
+    return partials + (static_cast<offset_t>(group) * columns + c) * count;
   };
   const index_t tile_rows = M.kind == PreconditionerKind::block_jacobi
                                 ? column_tile / M.block_size * M.block_size
                                 : column_tile;
   const index_t groups =
-      for_row_groups(queue, n, K, tile_rows, [&](index_t g, index_t begin, index_t end) {
-        ColumnTile<K, V> tile;
-        double sums[K][3] = {};
+      for_row_groups(queue, n, columns, tile_rows, [&](index_t g, index_t begin, index_t end) {
+        ColumnTile<V> tile;
+        tile.columns = columns;
+        double sums[max_columns][3] = {};
         for (index_t i = begin; i < end; i += tile_rows) {
           const index_t rows = end - i < tile_rows ? end - i : tile_rows;
-          tile.load(loads, v, i, rows);
-          for (int c = 0; c < K; ++c) {
-            if (!moves[c]) continue;
+          tile.load(traffic.loads, v, i, rows);
+          for (int c = 0; c < columns; ++c) {
+            if (passes[c].rows == nullptr) continue;
             double of_tile[3] = {};
-            pass_range<Pass, true>(Pass(begun[c]), from_row(M, i), tile.column(c), part, 0, rows,
-                                   of_tile);
+            passes[c].rows(passes[c].pass, from_row(M, i), tile.column(c), part, 0, rows, of_tile);
             for (int k = 0; k < count; ++k) sums[c][k] += of_tile[k];
           }
-          tile.store(stores, v, i, rows);
+          tile.store(traffic.stores, v, i, rows);
         }
-        for (int c = 0; c < K; ++c)
+        for (int c = 0; c < columns; ++c)
           for (int k = 0; k < count; ++k) slot(g, c)[k] = sums[c][k];
       });
-  if (!stores_scalars<Pass> || part == PassPart::before) return;
-  for (int c = 0; c < K; ++c) {
-    if (!moves[c]) continue;
-    double sums[3] = {};
+  for (int c = 0; c < columns; ++c)
     for (index_t g = 0; g < groups; ++g)
-      for (int k = 0; k < count; ++k) sums[k] += slot(g, c)[k];
-    end_column<Method, Pass>(*scalars, c, begun[c], sums);
+      for (int k = 0; k < count; ++k) totals[c][k] += slot(g, c)[k];
+}
+
+template <class Method, class Pass, class V>
+void run_column_pass(const Queue& queue, index_t n, int columns, const PreconditionerOperand<V>& M,
+                     const MethodVectors<V>& v, ColumnScalars* scalars, PassPart part) {
+  MethodScalars begun[max_columns];
+  std::optional<Pass> of_column[max_columns];
+  AnyPass<V> passes[max_columns] = {};
+  for (int c = 0; c < columns; ++c) {
+    if (begin_column<Method, Pass>(*scalars, c, begun[c]))
+      passes[c] = any_pass<true, V>(of_column[c].emplace(begun[c]));
+    else
+      give_up_column(*scalars, c, begun[c]);
   }
+  double totals[max_columns][3] = {};
+  pass_over_columns(queue, n, columns, passes, Pass::sums.count, M, v, part,
+                    traffic_of<Pass>(M.kind, part), totals);
+  if (!stores_scalars<Pass> || part == PassPart::before) return;
+  for (int c = 0; c < columns; ++c)
+    if (of_column[c]) end_column<Method, Pass>(*scalars, c, begun[c], totals[c]);
 }
 
 /// The entries of the operation table.
@@ -318,12 +347,7 @@ template <class V>
 struct ColumnPassesOf {
   template <class Method, class Pass>
   struct Entry {
-    static void run(const Queue& queue, index_t n, int columns, const PreconditionerOperand<V>& M,
-                    const MethodVectors<V>& v, ColumnScalars* scalars, PassPart part) {
-      with_columns(columns, [&](auto constant) {
-        pass_over_columns<Method, Pass, decltype(constant)::value>(queue, n, M, v, scalars, part);
-      });
-    }
+    static constexpr ColumnPassEntry<V> run = run_column_pass<Method, Pass, V>;
   };
 };
 

@@ -4,7 +4,7 @@
 
 namespace cnc::openmp::CNC_ISA {
 
-// y := alpha A x + beta y for rows [begin, end) of a matrix stored by diagonals.
+// Products of rows [begin, end) of a matrix stored by diagonals with x.
 //
 // Rows are taken in tiles that stay in the first-level cache, and a tile goes through the diagonals one
 // after the other: each is then one consecutive run of values against one of x, with nothing gathered.
@@ -92,20 +92,14 @@ struct FormatKernel<DiaOperand<T>, V> {
     return double(unit) * (A.symmetric ? 2.0 * A.diagonals : A.diagonals);
   }
 
-  static void spmv(const Operand& A, V alpha, const V* x, V beta, V* y, index_t begin,
-                   index_t end) {
+  template <class Store>
+  static void multiply(const Operand& A, const V* x, const Store& store, index_t begin,
+                       index_t end) {
     V sums[dia_tile];
     for (index_t i = begin; i < end; i += dia_tile) {
       const index_t stop = end - i < dia_tile ? end : i + dia_tile;
       dia_tile_rows(A, x, sums, i, stop);
-      V* target = y + i;
-      if (beta == V(0)) {
-#pragma omp simd
-        for (index_t k = 0; k < stop - i; ++k) target[k] = alpha * sums[k];
-      } else {
-#pragma omp simd
-        for (index_t k = 0; k < stop - i; ++k) target[k] = alpha * sums[k] + beta * target[k];
-      }
+      store.rows(i, sums, stop - i);
     }
   }
 

@@ -12,6 +12,7 @@
 #include <immintrin.h>
 #endif
 
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>

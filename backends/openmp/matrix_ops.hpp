@@ -9,6 +9,56 @@ namespace cnc::openmp::CNC_ISA {
 template <class Operand, class V>
 struct FormatKernel;
 
+/// What is done with a row's product: y := alpha A x + beta y
+template <class V>
+struct StoreProduct {
+  V alpha, beta;
+  V* y;
+  CNC_INLINE void operator()(index_t row, V product) const {
+    y[row] = beta == V(0) ? alpha * product : alpha * product + beta * y[row];
+  }
+  /// The same for rows from `row` on: what is asked once is not asked in a loop, which has to be one of vectors.
+  CNC_INLINE void rows(index_t row, const V* products, index_t count) const {
+    V* const to = y + row;
+    if (beta == V(0)) {
+#pragma omp simd
+      for (index_t k = 0; k < count; ++k) to[k] = alpha * products[k];
+    } else {
+#pragma omp simd
+      for (index_t k = 0; k < count; ++k) to[k] = alpha * products[k] + beta * to[k];
+    }
+  }
+};
+
+/// The same: a step of a relaxation.
+template <class V>
+struct StoreRelaxed {
+  RelaxationStep<V> step;
+  const V* x;
+  V* y;
+  CNC_INLINE void operator()(index_t row, V product) const { y[row] = step(row, product, x, y); }
+  /// The same for rows from `row` on; `products` is lost.
+  CNC_INLINE void rows(index_t row, V* products, index_t count) const {
+    const V* const f = step.f + row;
+#pragma omp simd
+    for (index_t k = 0; k < count; ++k) products[k] = step.of_residual * (f[k] - products[k]);
+    if (step.inverse != nullptr) {
+      const V* const inverse = step.inverse + row;
+#pragma omp simd
+      for (index_t k = 0; k < count; ++k) products[k] *= inverse[k];
+    }
+    if (step.of_x != V(0)) add(products, step.of_x, x + row, count);
+    if (step.of_y != V(0)) add(products, step.of_y, y + row, count);
+    V* const to = y + row;
+#pragma omp simd
+    for (index_t k = 0; k < count; ++k) to[k] = products[k];
+  }
+  CNC_INLINE static void add(V* sums, V factor, const V* of, index_t count) {
+#pragma omp simd
+    for (index_t k = 0; k < count; ++k) sums[k] += factor * of[k];
+  }
+};
+
 /// A thread's share of the matrix, in units, cut at whole groups of equal work.
 template <class V, class Operand>
 CNC_INLINE Range share_of(const Operand& A, int part, int parts) {
@@ -37,7 +87,7 @@ CNC_INLINE void product_share(const Operand& A, const V* x, V* y, const V* with,
   const index_t group = Kernel::units_per_group(A);
   for (index_t i = share.begin; i < share.end; i += group) {
     const index_t end = share.end - i < group ? share.end : i + group;
-    Kernel::spmv(A, V(1), x, V(0), y, i, end);
+    Kernel::multiply(A, x, StoreProduct<V>{V(1), V(0), y}, i, end);
     if (with != nullptr) with_sums[i / group] = Kernel::dot(A, with, y, i, end);
     if (self_sums != nullptr)
       self_sums[i / group] = Kernel::dot(A, static_cast<const V*>(y), y, i, end);
@@ -77,13 +127,22 @@ SharedProduct<V> shared_product(const Queue& queue, const Operand& A) {
           }};
 }
 
-template <class Operand, class V>
-void spmv(const Queue& queue, V alpha, const Operand& A, const V* x, V beta, V* y) {
-  using Kernel = FormatKernel<Operand, V>;
+template <class V, class Operand, class Store>
+void multiply(const Queue& queue, const Operand& A, const V* x, const Store& store) {
   run_team(threads_for<V>(queue, A), Shares::equal, [&](const Team& team) {
     const Range share = share_of<V>(A, team.part(), team.parts());
-    Kernel::spmv(A, alpha, x, beta, y, share.begin, share.end);
+    FormatKernel<Operand, V>::multiply(A, x, store, share.begin, share.end);
   });
+}
+
+template <class Operand, class V>
+void spmv(const Queue& queue, V alpha, const Operand& A, const V* x, V beta, V* y) {
+  multiply(queue, A, x, StoreProduct<V>{alpha, beta, y});
+}
+
+template <class Operand, class V>
+void relax(const Queue& queue, const Operand& A, const RelaxationStep<V>& step, const V* x, V* y) {
+  multiply(queue, A, x, StoreRelaxed<V>{step, x, y});
 }
 
 template <class Operand, class V>

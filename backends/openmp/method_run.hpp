@@ -78,7 +78,8 @@ struct RunPart {
     }
     GroupSums sums{};
     if constexpr (Pass::sums.count > 0) sums = pass_sums();
-    pass_groups<true>(Pass(now), M, v, PassPart::whole, unit, rows.begin, rows.end, sums);
+    pass_groups(any_pass<true, V>(Pass(now)), M, v, PassPart::whole, unit, rows.begin, rows.end,
+                sums);
     if constexpr (last)
       stay = team.wait_and_stay();
     else if constexpr (waits || Pass::sums.count > 0)
@@ -155,8 +156,8 @@ void run_method(const Queue& queue, const MethodProducts<V>& products,
         if (!goes_on(part.s, part.iteration) && part.s.breakdown == Breakdown::none) {
           using Finish = typename Method::Finish;
           const MethodScalars s = begin_pass<Finish>(part.s);
-          pass_groups<true>(Finish(s), M, v, PassPart::whole, unit, part.rows.begin, part.rows.end,
-                            GroupSums{});
+          pass_groups(any_pass<true, V>(Finish(s)), M, v, PassPart::whole, unit, part.rows.begin,
+                      part.rows.end, GroupSums{});
           Finish::after(part.s);
         }
       }
@@ -182,7 +183,7 @@ CNC_INLINE void run_phases(Phases<Phase...>, const Queue& queue, const Operand& 
       spmv_dot(queue, P::transposed ? *A.transpose : A, static_cast<const V*>(v[P::of]), v[P::to],
                dots_of<P>(v, scalars));
     } else {
-      PassesOf<V>::template Entry<void, P>::run(queue, A.rows, M, v, scalars, PassPart::whole);
+      run_pass<P>(queue, A.rows, M, v, scalars, PassPart::whole);
     }
   };
   (one(std::type_identity<Phase>()), ...);

@@ -103,29 +103,45 @@ CNC_INLINE void sums_of_pass(const Pass& pass, const MethodVectors<V>& v, index_
 
 /// Rows [begin, end) of a pass, which start at a multiple of the preconditioner's block size.
 template <class Pass, bool again, class V>
-CNC_INLINE void pass_range(const Pass& pass, const PreconditionerOperand<V>& M,
-                           const MethodVectors<V>& v, PassPart part, index_t begin, index_t end,
-                           double* sums) {
+void pass_rows(const void* any, const PreconditionerOperand<V>& M, const MethodVectors<V>& v,
+               PassPart part, index_t begin, index_t end, double* sums) {
+  const Pass& pass = *static_cast<const Pass*>(any);
   constexpr bool has_sums = Pass::sums.count > 0;
   constexpr bool uses_M = Pass::M.active() || (again && Pass::again.active());
-  if (part == PassPart::before) {
+  if (part == PassPart::whole) {
+    if constexpr (!uses_M)
+      return rows_of_pass<Pass, InRow::nothing, again, has_sums>(pass, M.inverse, v, begin, end,
+                                                                 sums);
+    else if (M.kind == PreconditionerKind::none)
+      return rows_of_pass<Pass, InRow::copy, again, has_sums>(pass, M.inverse, v, begin, end, sums);
+    else if (M.kind == PreconditionerKind::jacobi)
+      return rows_of_pass<Pass, InRow::scale, again, has_sums>(pass, M.inverse, v, begin, end,
+                                                               sums);
+  }
+  // The rows stay in cache between the loops.
+  if (part != PassPart::after)
     rows_of_pass<Pass, InRow::nothing, again, false>(pass, M.inverse, v, begin, end, sums);
-  } else if (part == PassPart::after) {
-    sums_of_pass(pass, v, begin, end, sums);
-  } else if constexpr (!uses_M) {
-    rows_of_pass<Pass, InRow::nothing, again, has_sums>(pass, M.inverse, v, begin, end, sums);
-  } else if (M.kind == PreconditionerKind::none) {
-    rows_of_pass<Pass, InRow::copy, again, has_sums>(pass, M.inverse, v, begin, end, sums);
-  } else if (M.kind == PreconditionerKind::jacobi) {
-    rows_of_pass<Pass, InRow::scale, again, has_sums>(pass, M.inverse, v, begin, end, sums);
-  } else {
-    // The rows stay in cache between the loops.
-    rows_of_pass<Pass, InRow::nothing, again, false>(pass, M.inverse, v, begin, end, sums);
-    if constexpr (Pass::M.active())
+  if constexpr (Pass::M.active())
+    if (part == PassPart::whole)
       precondition_range(Pass::M.transposed ? M.transposed() : M,
                          static_cast<const V*>(v[Pass::M.from]), v[Pass::M.to], begin, end);
-    sums_of_pass(pass, v, begin, end, sums);
-  }
+  if (part != PassPart::before) sums_of_pass(pass, v, begin, end, sums);
+}
+
+/// A pass as the loops around it see it, which are compiled once for all passes: its rows are behind a function pointer,
+/// called for a group of them, or for a tile.
+template <class V>
+struct AnyPass {
+  const void* pass;
+  int sums;  ///< how many it has
+  void (*rows)(const void* pass, const PreconditionerOperand<V>& M, const MethodVectors<V>& v,
+               PassPart part, index_t begin, index_t end, double* sums);
+};
+
+template <bool again, class V, class Pass>
+CNC_INLINE AnyPass<V> any_pass(const Pass& pass) {
+  return {&pass, Pass::sums.count, pass_rows < Pass,
+          again && (Pass::again.active() || Pass::M.passes_only), V > };
 }
 
 /// Where the sums of a pass go: `slots[k * groups + g]` is the k-th of group g.
@@ -135,22 +151,50 @@ struct GroupSums {
   CNC_INLINE void store(index_t group, const double* sums, int count) const {
     for (int k = 0; k < count; ++k) slots[static_cast<offset_t>(k) * groups + group] = sums[k];
   }
-  CNC_INLINE void total(double* sums, int count) const {
+  [[gnu::noinline]] void total(double* sums, int count) const {
     for (int k = 0; k < count; ++k)
       sums[k] = sum_partials(slots + static_cast<offset_t>(k) * groups, groups);
   }
 };
 
 /// Rows [begin, end) in groups of `unit`, each with its sums.
-template <bool again, class Pass, class V>
-CNC_INLINE void pass_groups(const Pass& pass, const PreconditionerOperand<V>& M,
-                            const MethodVectors<V>& v, PassPart part, index_t unit, index_t begin,
-                            index_t end, const GroupSums& groups) {
+template <class V>
+void pass_groups(const AnyPass<V>& pass, const PreconditionerOperand<V>& M,
+                 const MethodVectors<V>& v, PassPart part, index_t unit, index_t begin, index_t end,
+                 const GroupSums& groups) {
   for (index_t i = begin; i < end; i += unit) {
     double sums[3] = {};
-    pass_range<Pass, again>(pass, M, v, part, i, end - i < unit ? end : i + unit, sums);
-    groups.store(i / unit, sums, Pass::sums.count);
+    pass.rows(pass.pass, M, v, part, i, end - i < unit ? end : i + unit, sums);
+    groups.store(i / unit, sums, pass.sums);
   }
+}
+
+/// All rows, and the total of each sum.
+template <class V>
+void pass_over_rows(const Queue& queue, index_t n, const AnyPass<V>& pass,
+                    const PreconditionerOperand<V>& M, const MethodVectors<V>& v, PassPart part,
+                    double* sums) {
+  const index_t unit = group_of(M);
+  const GroupSums groups{queue.partials, ceil_div(n, unit)};
+  for_shares(queue, n, unit, [&](index_t begin, index_t end) {
+    pass_groups(pass, M, v, part, unit, begin, end, groups);
+  });
+  if (part != PassPart::before) groups.total(sums, pass.sums);
+}
+
+template <class Pass, class V>
+void run_pass(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
+              const MethodVectors<V>& v, MethodScalars* scalars, PassPart part) {
+  MethodScalars s = begin_pass<Pass>(*scalars);
+  if (s.breakdown != Breakdown::none) {
+    scalars->breakdown = s.breakdown;
+    return;
+  }
+  double sums[3] = {};
+  pass_over_rows(queue, n, any_pass<false, V>(Pass(s)), M, v, part, sums);
+  if (!stores_scalars<Pass> || part == PassPart::before) return;
+  end_pass<Pass>(s, sums);
+  *scalars = s;
 }
 
 /// The entries of the operation table.
@@ -158,25 +202,7 @@ template <class V>
 struct PassesOf {
   template <class Method, class Pass>
   struct Entry {
-    static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
-                    const MethodVectors<V>& v, MethodScalars* scalars, PassPart part) {
-      MethodScalars s = begin_pass<Pass>(*scalars);
-      if (s.breakdown != Breakdown::none) {
-        scalars->breakdown = s.breakdown;
-        return;
-      }
-      const Pass pass(s);
-      const index_t unit = group_of(M);
-      const GroupSums groups{queue.partials, ceil_div(n, unit)};
-      for_shares(queue, n, unit, [=](index_t begin, index_t end) {
-        pass_groups<false>(pass, M, v, part, unit, begin, end, groups);
-      });
-      if (!stores_scalars<Pass> || part == PassPart::before) return;
-      double sums[3] = {};
-      groups.total(sums, Pass::sums.count);
-      end_pass<Pass>(s, sums);
-      *scalars = s;
-    }
+    static constexpr PassEntry<V> run = run_pass<Pass, V>;
   };
 };
 

@@ -6,8 +6,8 @@ namespace cnc::openmp::CNC_ISA {
 
 /// z := M^-1 r on rows [begin, end), which start at a multiple of the block size.
 template <class V>
-CNC_INLINE void precondition_range(const PreconditionerOperand<V>& M, const V* r, V* z,
-                                   index_t begin, index_t end) {
+[[gnu::noinline]] void precondition_range(const PreconditionerOperand<V>& M, const V* r, V* z,
+                                          index_t begin, index_t end) {
   switch (M.kind) {
     case PreconditionerKind::none:
       for (index_t i = begin; i < end; ++i) z[i] = r[i];

@@ -33,6 +33,7 @@ template <class Operand, class V>
 constexpr MatrixOps<Operand, V> format_table() {
   MatrixOps<Operand, V> table = {.spmv = spmv<Operand, V>,
                                  .spmv_careful = CarefulProduct<Operand, V>::spmv,
+                                 .relax = relax<Operand, V>,
                                  .spmv_dot = spmv_dot<Operand, V>,
                                  .spmm = spmm<Operand, V>};
   Methods<V>::for_each([&]<class Method>(int m) { table.run[m] = run<Method, Operand, V>; });

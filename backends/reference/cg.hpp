@@ -4,13 +4,15 @@
 
 namespace cnc::reference {
 
-/// Preconditioned conjugate gradients.
+/// Preconditioned conjugate gradients by their method: Cg, or CgFlexible, whose directions are made orthogonal to the one
+/// before by a product with A.
 ///
-/// Method   Hestenes & Stiefel, Methods of conjugate gradients for solving linear systems, 1952.
-template <class Operand, class V>
-void cg(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
-        const MethodVectors<V>& v, MethodScalars* scalars, MethodRun* run) {
-  using C = Cg<V>;
+/// Method   Hestenes & Stiefel, Methods of conjugate gradients for solving linear systems, 1952; Notay, Flexible conjugate
+///          gradients, 2000, algorithm FCG(1).
+template <class C, class Operand, class V>
+void conjugate_gradients(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
+                         const MethodVectors<V>& v, MethodScalars* scalars, MethodRun* run) {
+  constexpr bool is_flexible = requires { C::qz; };
   const index_t n = A.rows;
   V *const x = v[C::x], *const r = v[C::r], *const z = v[C::z], *const p = v[C::p],
            *const q = v[C::q];
@@ -24,7 +26,11 @@ void cg(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
   }
   run->iterations = 0;
   while (goes_on(s, *run)) {
-    const double beta = s.first ? 0.0 : s[C::rz] / s[C::rz_previous];
+    double beta = 0;
+    if constexpr (is_flexible)
+      beta = s.first ? 0.0 : -s[C::qz] / s[C::pq];
+    else
+      beta = s.first ? 0.0 : s[C::rz] / s[C::rz_previous];
     renew_direction(n, s.first, beta, z, p);
     product(queue, A, p, q);
     s[C::pq] = inner_product(n, p, q);
@@ -41,6 +47,7 @@ void cg(const Queue& queue, const Operand& A, const PreconditionerOperand<V>& M,
     precondition(queue, n, M, r, z);
     s[C::rz] = inner_product(n, r, z);
     s[C::rr] = inner_product(n, r, r);
+    if constexpr (is_flexible) s[C::qz] = inner_product(n, q, z);
     iteration_done(s, *run, &energy_gain);
   }
   run->scalars = s;

@@ -16,6 +16,7 @@
 #include <reference/lsqr.hpp>
 #include <reference/minres.hpp>
 #include <reference/precondition.hpp>
+#include <reference/relax.hpp>
 #include <reference/richardson.hpp>
 #include <reference/spmv_dot.hpp>
 
@@ -44,10 +45,12 @@ template <class Operand, class V>
 constexpr MatrixOps<Operand, V> format_table() {
   MatrixOps<Operand, V> table = {
       .spmv = reference::spmv<typename Operand::value_type, V>,
+      .relax = reference::relax<Operand, V>,
       .spmv_dot = reference::spmv_dot<Operand, V>,
   };
   const auto run = [&](Method method) -> auto& { return table.run[static_cast<int>(method)]; };
-  run(Method::pcg) = reference::cg<Operand, V>;
+  run(Method::pcg) = reference::conjugate_gradients<methods::Cg<V>, Operand, V>;
+  run(Method::pcg_flexible) = reference::conjugate_gradients<methods::CgFlexible<V>, Operand, V>;
   run(Method::pcg_single_reduction) = reference::cg_single_reduction<Operand, V>;
   run(Method::bicgstab) = reference::bicgstab<Operand, V>;
   run(Method::pcg_pipelined) = reference::cg_pipelined<Operand, V>;

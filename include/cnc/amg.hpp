@@ -12,6 +12,8 @@ namespace cnc {
 enum class AmgCycle {
   v,  ///< once
   w,  ///< twice, from the second level on
+  k,  ///< the same, each time the best combination of two cycles: about half the iterations of V with plain aggregates, at
+      ///< more work. Such a cycle varies: solve with pcg_flexible or fgmres.
 };
 
 /// What a level is smoothed with before and after each coarse correction.
@@ -67,6 +69,8 @@ struct AmgHierarchy {
       AmgSmoother::chebyshev;  ///< asked for; a level that does not let it has Chebyshev's
   int smoother_degree = 0;     ///< its degree, or sweeps
   bool symmetric = false;      ///< whether the matrix is
+  int levels_together =
+      0;  ///< the last so many levels are gone through in one launch; 0: each by itself
   /// @{
   /// Seconds of the set-up by part: aggregates with strength; prolongations; products of matrices; layouts, diagonals and spectra; the last level's inverse.
   double aggregation_seconds = 0, prolongation_seconds = 0, product_seconds = 0,
@@ -100,7 +104,8 @@ std::vector<Vector<V>> rigid_body_modes(const Vector<const double>& coordinates,
 /// Method   Vanek, Mandel & Brezina, Algebraic multigrid by smoothed aggregation, 1996. Aggregates: Kelley & Rajamanickam,
 ///          Parallel, portable algorithms for distance-2 maximal independent set and graph coarsening, 2022. Smoother: Lottes,
 ///          Optimal polynomial smoothers for multigrid V-cycles, 2023, section 2 (fourth kind); l1-Jacobi: Baker, Falgout, Kolev & Yang,
-///          Multigrid smoothers for ultraparallel computing, 2011, section 5.
+///          Multigrid smoothers for ultraparallel computing, 2011, section 5. K-cycle: Notay & Vassilevski, Recursive
+///          Krylov-based multigrid cycles, 2008, section 2.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class Amg final : public PreconditionerBase<V, Exec> {
  public:
@@ -132,6 +137,8 @@ class Amg final : public PreconditionerBase<V, Exec> {
   /// @}
   /// On a device, where the smoothers do: loops of the host are no part of what is enqueued.
   bool only_enqueues() const override;
+  /// A K-cycle does.
+  bool varies() const override;
 
   const AmgHierarchy& hierarchy() const;  ///< of the last set_up
 

@@ -44,6 +44,7 @@ class AutomaticPreconditioner final : public PreconditionerBase<V, Exec> {
              const Vector<V, Space>& z) const override;
   std::optional<PreconditionerOperand<V>> local() const override;
   bool only_enqueues() const override;
+  bool varies() const override;
   /// @}
 
   const std::string& choice() const;  ///< what was tried and why this one was taken

@@ -19,6 +19,7 @@
 #include <cnc/automatic_preconditioner.hpp>
 #include <cnc/backend.hpp>
 #include <cnc/bcsr_matrix.hpp>
+#include <cnc/block_jacobi.hpp>
 #include <cnc/blas1.hpp>
 #include <cnc/bsell_matrix.hpp>
 #include <cnc/context.hpp>

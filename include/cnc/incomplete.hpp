@@ -19,13 +19,17 @@ struct IncompleteOptions {
   double drop =
       1e-3;  ///< ilut: entries below this part of the mean magnitude of their row of A are dropped
   double fill = 2;  ///< ilut: entries of a row of L and of U, at most, times those of the row of A
+  /// Rows of a block: couplings between blocks of so many consecutive rows are left out, so that blocks are solved side by side (block
+  /// Jacobi with factors inside the blocks), at the price of iterations. 0: one block.
+  index_t block_rows = 0;
 };
 
 /// An incomplete factorisation as a preconditioner: one solve with L, one with U.
 ///
 /// The rows keep the order in which they are: a fill-reducing one costs many more iterations. A pivot that is zero, or for ic0 not
 /// positive, makes the factorisation start again with a part of |D| added to the diagonal, ten times as much each time. Rows whose
-/// predecessors are solved are solved side by side (level scheduling), on a device; on a host where there are enough of them.
+/// predecessors are solved are solved side by side (level scheduling), on a device; on a host where there are enough of them. Blocks
+/// are solved by a thread each on a host.
 ///
 /// Values   a row is at fault whose entries are not finite or all zero, of ic0 also one whose diagonal entry is negative. A
 ///          zero on the diagonal, also one that is not stored, counts as one that fills in.
@@ -42,7 +46,7 @@ class IncompleteFactorization final : public PreconditionerBase<V, Exec> {
   explicit IncompleteFactorization(const IncompleteOptions& options = {});
   ~IncompleteFactorization() override;
 
-  std::string name() const override;  ///< "ilu0", "ilut:0.001"
+  std::string name() const override;  ///< "ilu0", "ilut:0.001", "ic0:block=500"
   double bytes(index_t rows, offset_t nonzeros) const override;
   /// @{
   /// What PreconditionerBase says of them.

@@ -2,6 +2,7 @@
 
 #include <cnc/amg.hpp>
 #include <cnc/automatic_preconditioner.hpp>
+#include <cnc/block_jacobi.hpp>
 #include <cnc/incomplete.hpp>
 #include <cnc/polynomial.hpp>
 #include <cnc/relaxation.hpp>
@@ -37,16 +38,16 @@ struct PreconditionerSpec {
   int block_size = 0;  ///< of block_jacobi; 0: that of the matrix layout
   /// An object in their place, by its options.
   std::variant<std::monostate, RelaxationOptions, IncompleteOptions, PolynomialOptions, AmgOptions,
-               AutomaticOptions>
+               AutomaticOptions, BlockJacobiOptions>
       object = {};
 
   bool is_object() const { return object.index() != 0; }  ///< whether make_preconditioner makes one
 };
 
-/// Reads "none", "jacobi", "block-jacobi", "block-jacobi:3"; "gauss-seidel", and with a relaxation factor "jacobi:0.8",
+/// Reads "none", "jacobi", "block-jacobi", "block-jacobi:3" (from 17 to 32 an object); "gauss-seidel", and with a relaxation factor "jacobi:0.8",
 /// "sor:1.5" and "ssor:1.2"; "gauss-seidel-colours", "sor-colours:1.5" and "ssor-colours", which sweep by colours; "ic0",
-/// "ilu0", "ilut" and "ilut:DROP"; "chebyshev:DEGREE"; "amg" and "amg:OPTION,...", each of smoother=NAME, degree=K, strength=S, block=B,
-/// coarsest=ROWS, levels=N, cycle=v or w, plain, double; "auto" and "auto:SOLVES".
+/// "ilu0", "ilut" and "ilut:DROP", each with block=ROWS; "chebyshev:DEGREE"; "amg" and "amg:OPTION,...", each of smoother=NAME, degree=K, strength=S, block=B,
+/// coarsest=ROWS, levels=N, cycle=v, w or k, plain, double; "auto" and "auto:SOLVES".
 /// Errors   InvalidArgument, with what is known.
 PreconditionerSpec parse_preconditioner(std::string_view text);
 
@@ -58,6 +59,8 @@ std::shared_ptr<PreconditionerBase<V, Exec>> make_preconditioner(const Precondit
     return Base(std::make_shared<Relaxation<V, Exec>>(*o));
   if (const auto* o = std::get_if<IncompleteOptions>(&spec.object))
     return Base(std::make_shared<IncompleteFactorization<V, Exec>>(*o));
+  if (const auto* o = std::get_if<BlockJacobiOptions>(&spec.object))
+    return Base(std::make_shared<BlockJacobi<V, Exec>>(*o));
   if (const auto* o = std::get_if<PolynomialOptions>(&spec.object))
     return Base(std::make_shared<ChebyshevPolynomial<V, Exec>>(*o));
   if (const auto* o = std::get_if<AmgOptions>(&spec.object))

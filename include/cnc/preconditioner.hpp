@@ -14,7 +14,7 @@ enum class DiagonalRule {
   as_it_is,      ///< 1 / a_ii; a zero is a fault
   one_for_zero,  ///< one in the place of a zero
   magnitude,     ///< 1 / |a_ii|, and one for a zero: positive definite whatever A is
-  row_norm,      ///< one over the 2-norm of the row, and one for zeros: the same, for A with zeros on the diagonal
+  row_norm,  ///< one over the 2-norm of the row, and one for zeros: the same, for A with zeros on the diagonal
 };
 
 /// A built-in preconditioner: kind, block size, and the inverted diagonal (blocks).
@@ -82,8 +82,8 @@ PreconditionerSetup set_up_normal_preconditioner(const CsrMatrix<V, Space>& tran
 /// derived from it too (docs/adding_a_preconditioner.md). V is the type of the vectors, matrices are in the
 /// memory of Exec.
 ///
-/// Values   M is linear and the same in every iteration (but for fgmres); symmetric positive definite for CG and MINRES. It may
-///          be applied more often than there are iterations.
+/// Values   M is linear and the same in every iteration, unless it varies(); symmetric positive definite for CG and MINRES. It
+///          may be applied more often than there are iterations.
 /// Threads  an object belongs to one solver at a time.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class PreconditionerBase {
@@ -142,6 +142,10 @@ class PreconditionerBase {
   /// device then goes through iterations without the host, and records apply in a graph; what it enqueues may be
   /// done a few times more than there are iterations. Default: no such promise, and the host waits in each iteration. On a host it makes no difference.
   virtual bool only_enqueues() const { return false; }
+
+  /// Whether M is not linear in r, or another one each time: iterations of a Krylov method of its own, say. Then
+  /// Method::automatic takes pcg_flexible and fgmres; the other methods take it for fixed. Default: it is not.
+  virtual bool varies() const { return false; }
 };
 
 namespace detail {

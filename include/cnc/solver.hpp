@@ -132,8 +132,8 @@ struct SolveOptions {
   /// one that is not symmetric and an operator, minres where the diagonal is not positive, else pcg_smoothed. Where one
   /// breaks down, diverges or meets an indefinite matrix or a NaN, and where one for any matrix does not halve the residual
   /// in 500 iterations (gmres: and four cycles), the next of pcg_smoothed, minres, bicgstab2, bicg, gmres, cgnr, gmres with 4
-  /// and 16 times the restart and cgnr that the form allows goes on from the best x. Jacobi uses 1 for a zero,
-  /// and where minres comes first the norms of the rows.
+  /// and 16 times the restart and cgnr that the form allows goes on from the best x. With a preconditioner that varies(): pcg_flexible,
+  /// fgmres. Jacobi uses 1 for a zero, and where minres comes first the norms of the rows.
   Method method = Method::pcg;
   int restart =
       30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many

@@ -25,6 +25,7 @@ void print_hierarchy(std::ostream& out, const AmgHierarchy& h) {
     dim(h.smoother == AmgSmoother::chebyshev
             ? print("smoothed by Chebyshev's polynomial of degree %d", steps)
             : print("smoothed by %d sweep%s of %s", steps, plural(steps), to_string(h.smoother)));
+  if (h.levels_together > 0) dim(print("the last %d levels in one launch", h.levels_together));
   dim("set-up: aggregates " + seconds_text(h.aggregation_seconds) + ", prolongations " +
       seconds_text(h.prolongation_seconds) + ", coarse matrices " +
       seconds_text(h.product_seconds) + ", smoothers " + seconds_text(h.smoother_seconds) +
@@ -43,6 +44,7 @@ nlohmann::json hierarchy_json(const AmgHierarchy& h) {
           {"coarsest_rank", h.coarsest_rank},
           {"in_float", h.in_float},
           {"symmetric", h.symmetric},
+          {"levels_together", h.levels_together},
           {"smoother", to_string(h.smoother)},
           {"smoother_degree", h.smoother_degree},
           {"operator_complexity", h.operator_complexity()},

@@ -28,7 +28,7 @@ struct Timing {
 
   bool measured() const { return repeats > 0; }
   /// Whether the median means anything: a difference of two timings may lie within what they spread,
-  /// or below zero. What does not resolve is shown as "below noise", never as a figure.
+  /// or below zero. What does not resolve is shown as noise, never as a figure.
   bool resolved() const { return measured() && median > 0 && !(spread >= median); }
 };
 

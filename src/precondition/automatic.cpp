@@ -118,12 +118,23 @@ class Trials {
   SolveReport trial(const Base& candidate, index_t iterations) {
     SolveOptions options = solver_.options();
     options.max_iterations = iterations;
+    if (candidate.varies()) {
+      const bool symmetric = method_facts(options.method).symmetric;
+      options.method = symmetric ? Method::pcg_flexible : Method::fgmres;
+      Solver<V, Exec> flexible(ctx_, options);
+      flexible.prepare(A_);
+      return tried_by(flexible, candidate);
+    }
     solver_.set_options(options);
-    solver_.set_preconditioner([&](const Vector<const V, Space>& r, const Vector<V, Space>& z) {
+    return tried_by(solver_, candidate);
+  }
+
+  SolveReport tried_by(Solver<V, Exec>& solver, const Base& candidate) {
+    solver.set_preconditioner([&](const Vector<const V, Space>& r, const Vector<V, Space>& z) {
       candidate.apply(ctx_, r, z);
     });
     Kokkos::deep_copy(x_, V(0));
-    return solver_.solve(b_, x_);
+    return solver.solve(b_, x_);
   }
 
   void add_to_choice(const std::string& sentence) {
@@ -247,6 +258,10 @@ std::optional<PreconditionerOperand<V>> AutomaticPreconditioner<V, Exec>::local(
 template <class V, class Exec>
 bool AutomaticPreconditioner<V, Exec>::only_enqueues() const {
   return state_->taken && state_->taken->only_enqueues();
+}
+template <class V, class Exec>
+bool AutomaticPreconditioner<V, Exec>::varies() const {
+  return state_->taken && state_->taken->varies();
 }
 template <class V, class Exec>
 const std::string& AutomaticPreconditioner<V, Exec>::choice() const {

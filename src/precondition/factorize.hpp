@@ -89,16 +89,20 @@ class Factorization {
   void load(index_t i) {
     double sum = 0, largest = 0;
     entries_ = 0;
+    const index_t size = options_.block_rows > 0 ? options_.block_rows : A_.rows;
+    const index_t first = i / size * size;
     for (index_t k = A_.row_offsets(i); k < A_.row_offsets(i + 1); ++k) {
       const auto value = static_cast<double>(A_.values(k));
-      put(A_.columns(k), value);
       sum += std::abs(value);
       largest = std::max(largest, std::abs(value));
+      if (A_.columns(k) < first || A_.columns(k) - first >= size) continue;
+      put(A_.columns(k), value);
       ++entries_;
     }
     put(i, 0);
     finite_ = std::isfinite(sum);
-    mean_ = entries_ > 0 ? sum / entries_ : 0;
+    const index_t in_row = A_.row_offsets(i + 1) - A_.row_offsets(i);
+    mean_ = in_row > 0 ? sum / in_row : 0;
     double& diagonal = row_[static_cast<std::size_t>(i)];
     const double part = shift_ * (diagonal != 0 ? std::abs(diagonal) : mean_);
     diagonal += diagonal < 0 ? -part : part;

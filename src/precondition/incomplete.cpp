@@ -22,6 +22,7 @@ IncompleteFactorization<V, Exec>::IncompleteFactorization(const IncompleteOption
     : state_(std::make_unique<State>()) {
   require(options.drop >= 0 && options.drop < 1,
           "IncompleteFactorization: drop must be 0 to less than 1");
+  require(options.block_rows >= 0, "IncompleteFactorization: rows of a block must not be negative");
   require(options.fill >= 1 && options.fill <= 1000,
           "IncompleteFactorization: fill must be 1 to 1000");
   state_->options = options;
@@ -32,11 +33,15 @@ IncompleteFactorization<V, Exec>::~IncompleteFactorization() = default;
 template <class V, class Exec>
 std::string IncompleteFactorization<V, Exec>::name() const {
   const IncompleteOptions& o = state_->options;
-  if (o.kind == IncompleteKind::ic0) return "ic0";
-  if (o.kind == IncompleteKind::ilu0) return "ilu0";
-  char text[32];
-  std::snprintf(text, sizeof text, "ilut:%.6g", o.drop);
-  return text;
+  std::string text = o.kind == IncompleteKind::ic0 ? "ic0" : "ilu0";
+  if (o.kind == IncompleteKind::ilut) {
+    char with_drop[32];
+    std::snprintf(with_drop, sizeof with_drop, "ilut:%.6g", o.drop);
+    text = with_drop;
+  }
+  if (o.block_rows == 0) return text;
+  return text + (o.kind == IncompleteKind::ilut ? ",block=" : ":block=") +
+         std::to_string(o.block_rows);
 }
 
 template <class V, class Exec>
@@ -58,8 +63,8 @@ PreconditionerSetup IncompleteFactorization<V, Exec>::set_up(Context<Exec>&,
   detail::Factors factors;
   const index_t fault = detail::factorize(host, s.options, factors, s.shift);
   if (fault >= 0) return {.row = fault, .fault = "has no usable pivot, however much is added"};
-  s.lower.set_up(factors.lower, false);
-  s.upper.set_up(factors.upper, true);
+  s.lower.set_up(factors.lower, false, s.options.block_rows);
+  s.upper.set_up(factors.upper, true, s.options.block_rows);
   const std::vector<V> inverse(factors.inverse.begin(), factors.inverse.end());
   s.inverse = detail::copied_to<Space>(inverse);
   s.entries = static_cast<offset_t>(factors.lower.columns.size() + factors.upper.columns.size() +

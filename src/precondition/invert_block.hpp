@@ -80,7 +80,7 @@ KOKKOS_INLINE_FUNCTION bool eliminate(int b, double* a, double* inverse) {
   return true;
 }
 
-/// Inverts the b x b row-major block `a`, b in 1..16, into `inverse` (no overlap) by Gauss-Jordan
+/// Inverts the b x b row-major block `a`, b in 1..32, into `inverse` (no overlap) by Gauss-Jordan
 /// elimination with partial pivoting. Rows and columns are first scaled to magnitude one (by powers of
 /// two, so without rounding), which makes "singular" mean singular and not merely badly scaled: unknowns
 /// of different units in one block are common. `a` is overwritten.
@@ -89,8 +89,9 @@ KOKKOS_INLINE_FUNCTION bool eliminate(int b, double* a, double* inverse) {
 ///          `inverse` is then undefined.
 /// Source   Golub & Van Loan, "Matrix Computations", 4th ed., sections 3.4 and 3.5.2.
 KOKKOS_INLINE_FUNCTION bool invert_block(int b, double* a, double* inverse) {
-  int row_exponents[max_block_size];
-  int col_exponents[max_block_size];
+  constexpr int most = 32;
+  int row_exponents[most];
+  int col_exponents[most];
   if (!equilibrate(b, a, row_exponents, col_exponents)) return false;
   for (int k = 0; k < b * b; ++k) inverse[k] = k % (b + 1) == 0 ? 1 : 0;
   if (!eliminate(b, a, inverse)) return false;

@@ -3,6 +3,8 @@
 #include "convert/spaces.hpp"
 #include "precondition/amg/build_cycle.hpp"
 
+#include <utility>
+
 namespace cnc {
 
 template <class V, class Exec>
@@ -45,7 +47,7 @@ PreconditionerSetup ChebyshevPolynomial<V, Exec>::set_up(Context<Exec>& ctx,
   const index_t fault = detail::invert_diagonal(exec, level.A, level.inverse);
   if (fault >= 0) return {.row = fault};
   detail::set_up_smoother(ctx, level, &layout, detail::is_symmetric(A, layout), state_->level);
-  state_->level.f = state_->level.x = {};  // the estimate's
+  state_->level.f = state_->level.y = {};  // the estimate's
   return {};
 }
 
@@ -57,20 +59,23 @@ void ChebyshevPolynomial<V, Exec>::apply(const Context<Exec>& ctx, const Vector<
           "ChebyshevPolynomial: apply without a set_up for a matrix of so many rows");
   const double end = level.largest, begin = end * state_->options.interval;
   const double middle = (end + begin) / 2, half = (end - begin) / 2;
-  detail::SmoothBlock<V, true> first{
-      1,        level.rows, level.inverse.data(), V(0),    static_cast<V>(1 / middle),
-      r.data(), nullptr,    level.d.data(),       z.data()};
-  detail::on_each(ctx, level.rows, first);
+  // From one vector to the other, so that the last step ends in z.
+  Vector<V, Space> now = z, next = level.x;
+  if (state_->options.degree % 2 == 0) std::swap(now, next);
+  level.relax_blocks(ctx, V(0), V(0), static_cast<V>(1 / middle), r.data(), nullptr, now.data());
   double rho = half / middle;
   for (int k = 1; k < state_->options.degree; ++k) {
-    const double next = 1 / (2 * middle / half - rho);
-    level.A.multiply(ctx, V(1), z, V(0), level.r);
-    detail::on_each(
-        ctx, level.rows,
-        detail::SmoothBlock<V, false>{1, level.rows, level.inverse.data(),
-                                      static_cast<V>(next * rho), static_cast<V>(2 * next / half),
-                                      r.data(), level.r.data(), level.d.data(), z.data()});
-    rho = next;
+    const double next_rho = 1 / (2 * middle / half - rho);
+    const double of_last = next_rho * rho;
+    level.A.relax(ctx,
+                  {.of_x = static_cast<V>(1 + of_last),
+                   .of_y = static_cast<V>(k == 1 ? 0 : -of_last),
+                   .of_residual = static_cast<V>(2 * next_rho / half),
+                   .f = r.data(),
+                   .inverse = level.inverse.data()},
+                  now, next, level.r);
+    std::swap(now, next);
+    rho = next_rho;
   }
 }
 

@@ -8,18 +8,34 @@
 
 namespace cnc::detail {
 
+/// The rows of a block one after the other, `before` being of one that is cut off.
+template <class V>
+struct SolveBlock {
+  SubstituteRow<V> body;
+  offset_t before, size, rows;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t block) const {
+    const offset_t shift = before > 0 ? size - before : 0;
+    const offset_t first = block * size - shift, last = first + size;
+    for (offset_t k = first < 0 ? 0 : first; k < last && k < rows; ++k) body(k);
+  }
+};
+
 /// A triangle whose rows are solved one after the other, or level by level: those of a level need those of levels before only.
 template <class V, class Exec>
 class TriangularSolve {
  public:
   using Space = typename Exec::memory_space;
 
-  /// Level by level on a device, and on a host where levels are long enough for threads.
-  void set_up(const SparseRows& triangle, bool from_the_end) {
+  /// Level by level on a device, and on a host where levels are long enough for threads; there block by block of `block_rows` where
+  /// it is not zero: such blocks do not need each other.
+  void set_up(const SparseRows& triangle, bool from_the_end, index_t block_rows = 0) {
     const auto n = static_cast<index_t>(triangle.offsets.size()) - 1;
     std::vector<index_t> order = levels_of(triangle, from_the_end);
     const index_t levels = levels_;
-    if (is_host_space<Space> && n < 8192 * offset_t(std::max<index_t>(levels, 1))) {
+    block_rows_ = is_host_space<Space> ? block_rows : 0;
+    cut_off_ = from_the_end && block_rows_ > 0 ? n % block_rows_ : 0;
+    if (is_host_space<Space> &&
+        (block_rows > 0 || n < 8192 * offset_t(std::max<index_t>(levels, 1)))) {
       begins_.clear();
       for (index_t k = 0; k < n; ++k)
         order[static_cast<std::size_t>(k)] = from_the_end ? n - 1 - k : k;
@@ -43,9 +59,13 @@ class TriangularSolve {
   }
 
   void apply(const Context<Exec>& ctx, const V* inverse, const V* r, V* z) const {
-    in_order(ctx, begins_, rows_.extent(0), false,
-             SubstituteRow<V>{
-                 {rows_.data(), offsets_.data(), columns_.data(), values_.data()}, inverse, r, z});
+    const SubstituteRow<V> body{
+        {rows_.data(), offsets_.data(), columns_.data(), values_.data()}, inverse, r, z};
+    const auto n = static_cast<offset_t>(rows_.extent(0));
+    if (block_rows_ == 0) return in_order(ctx, begins_, rows_.extent(0), false, body);
+    const offset_t blocks = ceil_div(n, offset_t(block_rows_));
+    if constexpr (is_host_space<Space>)
+      on_host(blocks, threads_for(n, ctx.threads()), SolveBlock<V>{body, cut_off_, block_rows_, n});
   }
 
   index_t levels() const { return levels_; }
@@ -80,6 +100,8 @@ class TriangularSolve {
   Vector<V, Space> values_;
   std::vector<index_t> begins_;  ///< of levels; empty: one row after the other
   index_t levels_ = 0;
+  index_t block_rows_ = 0;  ///< of blocks that threads take; 0: none
+  index_t cut_off_ = 0;     ///< rows of the first of them, where that is not a whole one
 };
 
 }  // namespace cnc::detail

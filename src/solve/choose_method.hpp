@@ -19,6 +19,11 @@ inline constexpr std::size_t first_for_indefinite = 2, first_for_any = 3;
 static_assert(candidates[first_for_indefinite] == Method::minres &&
               candidates[first_for_any] == Method::bicgstab2);
 
+/// The same with a preconditioner that varies: from flexible_for_any on they take every matrix.
+inline constexpr Method flexible_candidates[] = {Method::pcg_flexible, Method::fgmres,
+                                                 Method::fgmres, Method::fgmres};
+inline constexpr std::size_t flexible_for_any = 1;
+
 /// Whether a method fails where `before` has failed. It is for where that one is not offered: in plain operations, or for
 /// several columns.
 constexpr bool fails_with(Method method, Method before) {
@@ -52,6 +57,13 @@ struct MethodChoice {
     return named ? DiagonalRule::as_it_is : DiagonalRule::one_for_zero;
   }
 };
+
+/// What takes the place of methods that Method::automatic has chosen where the preconditioner varies.
+inline std::span<const Method> flexible(std::span<const Method> methods) {
+  const MethodFacts first = method_facts(methods.front());
+  const std::span<const Method> all(flexible_candidates);
+  return first.symmetric && !first.indefinite ? all : all.subspan(flexible_for_any);
+}
 
 /// `asked` is what the choice points to, unless it is Method::automatic.
 ///

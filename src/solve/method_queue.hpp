@@ -53,17 +53,17 @@ class MethodQueue {
   void take(std::size_t k) { current_ = k; }
 
  private:
-  /// Steps of a cycle: four times those of another gmres before it.
+  /// Steps of a cycle: four times those of another gmres or fgmres before it.
   int restart_of(std::size_t k) const {
     int restart = options_.restart;
     for (std::size_t i = 0; i < k; ++i)
-      if (methods_[i] == Method::gmres) restart = std::min(4 * restart, largest_restart);
+      if (!is_phased(methods_[i])) restart = std::min(4 * restart, largest_restart);
     return restart;
   }
-  /// Steps of a cycle of the last gmres before it; 0: none.
+  /// Steps of a cycle of the last such method before it; 0: none.
   int restart_before(std::size_t k) const {
     while (k > 0)
-      if (methods_[--k] == Method::gmres) return restart_of(k);
+      if (!is_phased(methods_[--k])) return restart_of(k);
     return 0;
   }
   bool is_offered(std::size_t k, SolveForm& form, std::string& choice) {
@@ -88,10 +88,13 @@ class MethodQueue {
   }
   void allocate_basis_of(std::size_t k) {
     const int restart = restart_of(k);
-    if (work_.basis != nullptr && work_.basis->restart == restart) return;
-    require_memory("Solver::solve", double(system_.rows) * (restart + 4) * sizeof(V),
-                   memory_of<Space>);
-    work_.allocate_basis(system_.rows, restart, methods_[k] == Method::fgmres);
+    const bool is_flexible = methods_[k] == Method::fgmres;
+    if (work_.basis != nullptr && work_.basis->restart == restart &&
+        (work_.basis->flexible || !is_flexible))
+      return;
+    const double vectors = is_flexible ? 2.0 * restart + 3 : restart + 4.0;
+    require_memory("Solver::solve", system_.rows * vectors * sizeof(V), memory_of<Space>);
+    work_.allocate_basis(system_.rows, restart, is_flexible);
   }
 
   const System<V, Exec>& system_;

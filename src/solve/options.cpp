@@ -184,12 +184,37 @@ struct NamedNumber {
   }
 };
 
+/// ic0, ilu0 or ilut, behind them DROP of ilut and block=ROWS.
 std::optional<IncompleteOptions> read_incomplete(std::string_view text) {
-  if (text == "ic0") return IncompleteOptions{IncompleteKind::ic0};
-  if (text == "ilu0") return IncompleteOptions{IncompleteKind::ilu0};
-  IncompleteOptions options{IncompleteKind::ilut};
-  if (NamedNumber<double>{"ilut", 0, 0.999}.read(text, options.drop)) return options;
-  return {};
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view name = text.substr(0, colon);
+  IncompleteOptions options;
+  if (name == "ic0")
+    options.kind = IncompleteKind::ic0;
+  else if (name == "ilut")
+    options.kind = IncompleteKind::ilut;
+  else if (name != "ilu0")
+    return {};
+  if (colon == text.size()) return options;
+  const std::string_view words = text.substr(colon + 1), block = "block=";
+  std::string_view last = words;
+  if (options.kind == IncompleteKind::ilut && !words.starts_with(block)) {
+    const std::size_t comma = std::min(words.find(','), words.size());
+    const auto drop = number<double>(words.substr(0, comma));
+    if (!drop || !(*drop >= 0 && *drop <= 0.999))
+      throw InvalidArgument("preconditioner '" + std::string(text) +
+                            "': ilut takes a number from 0 to 0.999");
+    options.drop = *drop;
+    if (comma == words.size()) return options;
+    last = words.substr(comma + 1);
+  }
+  const auto rows =
+      last.starts_with(block) ? number<index_t>(last.substr(block.size())) : std::nullopt;
+  if (!rows || *rows < 1)
+    throw InvalidArgument("preconditioner '" + std::string(text) + "': '" + std::string(last) +
+                          "' is not block=ROWS");
+  options.block_rows = *rows;
+  return options;
 }
 
 /// One of the words behind "amg:".
@@ -206,8 +231,8 @@ bool read_amg_word(std::string_view word, AmgOptions& options) {
     (word == "plain" ? options.smoothed : options.in_float) = false;
     return true;
   }
-  if (word == "cycle=v" || word == "cycle=w") {
-    options.cycle = value == "v" ? AmgCycle::v : AmgCycle::w;
+  if (word == "cycle=v" || word == "cycle=w" || word == "cycle=k") {
+    options.cycle = value == "v" ? AmgCycle::v : value == "w" ? AmgCycle::w : AmgCycle::k;
     return true;
   }
   if (name == "smoother") {
@@ -244,7 +269,7 @@ std::optional<AmgOptions> read_amg(std::string_view text) {
       throw InvalidArgument("preconditioner '" + std::string(text) + "': '" + std::string(word) +
                             "' is none of smoother=chebyshev|jacobi|l1-jacobi|gauss-seidel|"
                             "ilu0, degree=1..16, strength=0..1, block=1..16, "
-                            "coarsest=1..4000, levels=1..100, cycle=v or w, plain, double");
+                            "coarsest=1..4000, levels=1..100, cycle=v, w or k, plain, double");
     more = comma != std::string_view::npos;
     if (more) words.remove_prefix(comma + 1);
   }
@@ -273,13 +298,15 @@ PreconditionerSpec parse_preconditioner(std::string_view text) {
     refuse("preconditioner", text,
            "auto[:SOLVES], none, jacobi[:W], block-jacobi[:B], gauss-seidel[-colours], "
            "sor[-colours][:W], "
-           "ssor[-colours][:W], ic0, ilu0, ilut[:DROP], chebyshev[:DEGREE], amg[:OPTION,...]");
-  const int size =
-      text[block.size()] == ':' ? detail::read_block_size(text.substr(block.size() + 1)) : 0;
-  if (size == 0)
+           "ssor[-colours][:W], ic0, ilu0, ilut[:DROP] (each with block=ROWS), chebyshev[:DEGREE], "
+           "amg[:OPTION,...]");
+  const auto size =
+      text[block.size()] == ':' ? number<int>(text.substr(block.size() + 1)) : std::nullopt;
+  if (!size || *size < 1 || *size > largest_dense_block)
     throw InvalidArgument("preconditioner '" + std::string(text) +
-                          "': the block size must be 1 to " + std::to_string(max_block_size));
-  return {PreconditionerKind::block_jacobi, size};
+                          "': the block size must be 1 to " + std::to_string(largest_dense_block));
+  if (*size > max_block_size) return object(BlockJacobiOptions{*size});
+  return {PreconditionerKind::block_jacobi, *size};
 }
 
 }  // namespace cnc

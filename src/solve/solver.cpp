@@ -445,9 +445,13 @@ struct Solver<V, Exec>::State {
     require(null_space.empty() || !detail::has_criterion(options), criterion_and_null_space);
   }
 
+  /// Whether the methods are not the caller's.
+  bool is_chosen() const { return !choice.reason.empty(); }
+
   /// Of several methods those from the first that there is in the form asked for.
   std::span<const Method> methods_offered() const {
     std::span<const Method> methods = choice.methods;
+    if (is_chosen() && system.given && system.given->varies()) methods = detail::flexible(methods);
     while (methods.size() > 1 && !detail::offers(system, methods.front(), options.form))
       methods = methods.subspan(1);
     return methods;
@@ -522,8 +526,10 @@ struct Solver<V, Exec>::State {
       report.format = "csr";
       report.choice = "in double: the matrix in float failed before";
     }
-    if (!choice.reason.empty())
-      report.choice = std::string(method_facts(methods.front()).name) + ": " + choice.reason;
+    if (is_chosen())
+      report.choice =
+          std::string(method_facts(methods.front()).name) + ": " + choice.reason +
+          (system.given && system.given->varies() ? ", and its preconditioner varies" : "");
     const detail::LayOutTranspose lay_out_transpose = [this](const MethodFacts& method) {
       lay_out_for(method);
     };

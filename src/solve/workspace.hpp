@@ -53,10 +53,11 @@ struct Workspace {
 
   /// What methods with a growing basis need besides.
   struct Basis {
-    int restart = 0;      ///< steps of a cycle
-    offset_t stride = 0;  ///< from a vector of v or z to the next
-    Vector<V, Space> v;   ///< restart + 1 vectors
-    Vector<V, Space> z;   ///< M^-1 of one of them; flexible: of all but the last
+    int restart = 0;        ///< steps of a cycle
+    bool flexible = false;  ///< whether z has a vector for each of them
+    offset_t stride = 0;    ///< from a vector of v or z to the next
+    Vector<V, Space> v;     ///< restart + 1 vectors
+    Vector<V, Space> z;     ///< M^-1 of one of them; flexible: of all but the last
     Vector<V, Space> w, base;
     /// What steps leave, column_size() numbers each, and the host's copy; the same on a host.
     Vector<double, Space> columns;
@@ -90,6 +91,7 @@ struct Workspace {
     };
     auto made = std::make_unique<Basis>();
     made->restart = restart;
+    made->flexible = flexible;
     made->stride = stride;
     made->v = several(restart + 1);
     made->z = several(flexible ? restart : 1);

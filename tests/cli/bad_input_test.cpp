@@ -32,15 +32,15 @@ TEST_CASE("wrong usage ends with code 2 and one line") {
   check_refused({"solve", "poisson3d:4", "--solver", "qmr"}, "qmr");
   check_refused({"solve", "poisson3d:4", "--precision", "f16"}, "f16");
   check_refused({"solve", "poisson3d:4", "--precondition", "ilu"}, "ilu");
-  check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi:0"}, "1 to 16");
+  check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi:0"}, "1 to 32");
   check_refused({"solve", "poisson3d:4", "--precondition", "ilut:2"}, "from 0 to 0.999");
   check_refused({"solve", "poisson3d:4", "--precondition", "chebyshev:no"}, "from 1 to 100");
   check_refused({"solve", "poisson3d:4", "--precondition", "amg:degree=0"},
                 "'degree=0' is none of");
   check_refused({"solve", "poisson3d:4", "--precondition", "amg:plain,"}, "'' is none of");
   check_refused({"solve", "poisson3d:4", "--coordinates", "c.mtx"}, "c.mtx: cannot open");
-  check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi:17"}, "1 to 16");
-  check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi3"}, "1 to 16");
+  check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi:33"}, "1 to 32");
+  check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi3"}, "1 to 32");
   check_refused({"solve", "poisson3d:4", "--format", "hyb"}, "hyb");
   check_refused({"solve", "poisson3d:4", "--arithmetic", "exact"}, "compensated-fused");
   check_refused({"solve", "poisson3d:4", "--format", "bcsr:99"}, "bcsr:99");

@@ -309,9 +309,10 @@ void for_each_setting(const Backend& backend, Findings& findings, int method, co
       for (const Alignment alignment : {Alignment::even, Alignment::odd})
         for (const TestPreconditioner<V>& M : test_preconditioners<V>(n, alignment))
           for (const bool split : {false, true}) {
-            // One of seven, under sanitizers of seventeen; another for the next length and alignment.
-            constexpr unsigned part = is_sanitized ? 17 : 7;
-            if ((is_emulated(backend) || is_sanitized) && turn++ % part != 0) continue;
+            // One of five, emulated of seven, under sanitizers of seventeen; another for the next length and alignment,
+            // which have 24 each.
+            const unsigned part = is_sanitized ? 17 : is_emulated(backend) ? 7 : 5;
+            if (turn++ % part != 0) continue;
             if (is_emulated(backend) && is_sanitized && n > 33) continue;
             const Setting setting{n, alignment, threads, split};
             body(PhasesCheck<Method, V>(backend, findings, method, A, M, setting), setting, A);

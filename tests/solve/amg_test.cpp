@@ -6,6 +6,7 @@
 #include <cnc/blas1.hpp>
 
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #ifdef _OPENMP
@@ -74,6 +75,40 @@ CsrMatrix<double> changed_poisson(const std::string& problem, const Change& chan
   return A;
 }
 
+/// A backend that has no launch for coarse levels.
+Backend without_coarse_launch(Backend backend) {
+  const auto take_away = [&]<class V>() {
+    std::get<VectorOps<V>>(backend.vectors).plan_coarse = nullptr;
+    std::get<VectorOps<V>>(backend.vectors).coarse_cycle = nullptr;
+  };
+  take_away.operator()<float>();
+  take_away.operator()<double>();
+  return backend;
+}
+
+/// One whose device does not start it after all.
+Backend refusing_coarse_launch(Backend backend) {
+  const auto refuse = [&]<class V>() {
+    std::get<VectorOps<V>>(backend.vectors).coarse_cycle =
+        [](const Queue&, CoarsePlan&, const CoarseCycle<V>&) { return false; };
+  };
+  refuse.operator()<float>();
+  refuse.operator()<double>();
+  return backend;
+}
+
+/// One that has products, and no steps of a relaxation.
+Backend without_fused_relaxation(Backend backend) {
+  const auto take_away = [&]<class M, class V>() {
+    std::apply([](auto&... ops) { ((ops.relax = nullptr), ...); },
+               std::get<MatrixTable<M, V>>(backend.matrices).formats);
+  };
+  take_away.operator()<float, float>();
+  take_away.operator()<float, double>();
+  take_away.operator()<double, double>();
+  return backend;
+}
+
 }  // namespace
 
 CNC_SOLVER_TEST_WHERE(takes_amg, "multigrid takes as many iterations on a finer grid") {
@@ -134,6 +169,101 @@ CNC_SOLVER_TEST_WHERE(takes_amg, "a cycle is linear, symmetric and positive") {
   for (const AmgSmoother smoother :
        {AmgSmoother::jacobi, AmgSmoother::l1_jacobi, AmgSmoother::gauss_seidel, AmgSmoother::ilu0})
     check({.smoother = smoother, .coarsest_rows = 10, .in_float = false});
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "coarse levels in one launch do what they do one by one") {
+  // The same backend, and what it does without.
+  const bool offers_launch = vector_ops<double>(ctx.backend()).plan_coarse != nullptr;
+  const Backend no_launch = without_coarse_launch(ctx.backend());
+  const Backend no_fusion = without_fused_relaxation(no_launch);
+  const Backend refusal = refusing_coarse_launch(ctx.backend());
+  const auto check = [&](const std::string& name, int dimension, const AmgOptions& options) {
+    INFO(name << ", degree " << options.smoother_degree << ", smoother " << int(options.smoother));
+    const auto P = known_problem<double>(name);
+    const auto prepare = [&](AmgSolve<double, Exec>& run) {
+      if (dimension > 0)
+        run.set_modes(rigid_body_modes<double>(problem_coordinates(name), dimension));
+      run.solver.prepare(P.A);
+    };
+    AmgSolve<double, Exec> run(ctx, options);
+    prepare(run);
+    const AmgHierarchy& h = run.amg->hierarchy();
+    if (offers_launch) {
+      CHECK(h.levels_together >= 2);
+      CHECK(h.levels_together < static_cast<int>(h.levels.size()));
+    }
+    const Vector<double> r = varied_vector<double>(P.rows());
+    const auto expected = applied(ctx, *run.amg, r);
+    for (int turn = 0; turn < 3; ++turn)  // the counter of the launch goes on
+      CHECK(relative_difference(applied(ctx, *run.amg, r), expected) == 0);
+    run.solver.update_values(P.A);
+    CHECK(relative_difference(applied(ctx, *run.amg, r), expected) == 0);
+    for (const Backend* const other : {&no_launch, &no_fusion, &refusal}) {
+      SharingContext<Exec> other_ctx(*other);
+      AmgSolve<double, Exec> one_by_one(other_ctx, options);
+      prepare(one_by_one);
+      if (other != &refusal) CHECK(one_by_one.amg->hierarchy().levels_together == 0);
+      CHECK(relative_difference(applied(other_ctx, *one_by_one.amg, r), expected) < 1e-12);
+    }
+  };
+  for (const int degree : {1, 2, 3})
+    check("poisson2d:24x19", 0, {.smoother_degree = degree, .coarsest_rows = 5, .in_float = false});
+  check("poisson2d:24x19", 0,
+        {.smoother = AmgSmoother::l1_jacobi, .coarsest_rows = 5, .in_float = false});
+  check("elasticity2d:14", 2, {.block_size = 2, .coarsest_rows = 8, .in_float = false});
+  check("convection3d:7:1", 0, {.coarsest_rows = 8, .in_float = false});
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "K-cycles make up for plain aggregates") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:60", "poisson2d:20"));
+  AmgOptions options{.smoothed = false, .coarsest_rows = 10};
+  AmgSolve<double, Exec> v(ctx, options);
+  const SolveReport with_v = v.solve(P);
+  options.cycle = AmgCycle::k;
+  AmgSolve<double, Exec> k(ctx, options, Method::automatic);
+  const SolveReport with_k = k.solve(P);
+  CHECK(k.amg->hierarchy().levels.size() >= 4);
+  CHECK(with_v.converged());
+  CHECK(with_k.converged());
+  const bool has_flexible_cg = takes_parts_of_others(ctx.backend(), Method::pcg_flexible);
+  CHECK(with_k.method == (has_flexible_cg ? Method::pcg_flexible : Method::fgmres));
+  CHECK_THAT(with_k.choice, ContainsSubstring("preconditioner varies"));
+  CHECK((P.rows() > 1000 ? 3 * with_k.iterations < 2 * with_v.iterations
+                         : with_k.iterations < with_v.iterations));
+  CHECK(relative_difference(k.x, P.solution) < 1e-6);
+
+  // Sweeps smooth inside of them too.
+  options.smoother = AmgSmoother::gauss_seidel;
+  AmgSolve<double, Exec> swept(ctx, options, Method::automatic);
+  const SolveReport with_sweeps = swept.solve(P);
+  CHECK(with_sweeps.converged());
+  CHECK(with_sweeps.iterations < with_v.iterations);
+  options.smoother = AmgSmoother::chebyshev;
+
+  // Not linear, but homogeneous: the steps inside are the best whatever the size.
+  const Vector<double> r = varied_vector<double>(P.rows()), twice = zeros<double>(P.rows());
+  for (index_t i = 0; i < P.rows(); ++i) twice(i) = 2 * r(i);
+  const auto z = applied(ctx, *k.amg, r), of_twice = applied(ctx, *k.amg, twice);
+  for (index_t i = 0; i < P.rows(); ++i) z(i) *= 2;
+  CHECK(relative_difference(of_twice, z) == 0);  // powers of two do not round
+  const auto nothing = applied(ctx, *k.amg, zeros<double>(P.rows()));
+  CHECK(dot_of(nothing, nothing) == 0);
+
+  const auto body = known_problem<double>("elasticity2d:14");
+  AmgSolve<double, Exec> of_body(ctx, {.block_size = 2, .cycle = AmgCycle::k, .coarsest_rows = 8},
+                                 Method::automatic);
+  const SolveReport with_body = of_body.solve(body);
+  CHECK(with_body.converged());
+  of_body.solver.update_values(body.A);
+  const Vector<double> again = zeros<double>(body.rows());
+  CHECK(of_body.solver.solve(body.b, again).iterations == with_body.iterations);
+
+  const auto flow = known_problem<double>(sized(ctx, "convection3d:14:1", "convection3d:6:1"));
+  AmgSolve<double, Exec> of_flow(ctx, options, Method::automatic);
+  const SolveReport with_flow = of_flow.solve(flow);
+  CHECK(with_flow.converged());
+  CHECK(with_flow.method == Method::fgmres);
+  CHECK(relative_difference(of_flow.x, flow.solution) < 1e-5);
 }
 
 CNC_SOLVER_TEST_WHERE(takes_amg, "new values on old aggregates are those of a new hierarchy") {

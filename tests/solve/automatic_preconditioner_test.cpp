@@ -105,18 +105,22 @@ TEST_CASE("preconditioners are read from text, and made") {
     return made ? made->name() : "none";
   };
   for (const char* text :
-       {"auto", "amg", "ic0", "ilu0", "ilut:0.01", "chebyshev:3", "ssor:1.2", "none"})
+       {"auto", "amg", "ic0", "ilu0", "ilut:0.01", "chebyshev:3", "ssor:1.2", "none",
+        "block-jacobi:17", "block-jacobi:32", "ic0:block=500", "ilut:0.01,block=7"})
     CHECK(name(text) == text);
   CHECK(name("amg:degree=3,strength=0.5,block=2,coarsest=50,levels=4,cycle=w,plain,double") ==
         "amg");
   CHECK(name("auto:20") == "auto");
   CHECK(name("ilut") == "ilut:0.001");
+  CHECK(name("ilut:block=7") == "ilut:0.001,block=7");
   CHECK(name("jacobi") == "none");
+  CHECK(parse_preconditioner("block-jacobi:16").block_size == 16);
   const auto amg = std::get<AmgOptions>(parse_preconditioner("amg:degree=3,cycle=w,plain").object);
   CHECK(amg.smoother_degree == 3);
   CHECK(amg.cycle == AmgCycle::w);
   CHECK(!amg.smoothed);
   CHECK(amg.in_float);
+  CHECK(std::get<AmgOptions>(parse_preconditioner("amg:cycle=k").object).cycle == AmgCycle::k);
   const auto smoother = [](const char* text) {
     return std::get<AmgOptions>(parse_preconditioner(text).object).smoother;
   };
@@ -126,9 +130,12 @@ TEST_CASE("preconditioners are read from text, and made") {
   CHECK(smoother("amg:smoother=l1-jacobi") == AmgSmoother::l1_jacobi);
   CHECK(smoother("amg:smoother=gauss-seidel") == AmgSmoother::gauss_seidel);
   CHECK(smoother("amg:smoother=ilu0") == AmgSmoother::ilu0);
-  for (const char* text : {"amgx", "amg:", "amg:degree", "amg:degree=0", "amg:strength=1",
-                           "amg:cycle=k", "amg:smoother=", "amg:smoother=ic0", "ic1", "ilu",
-                           "ilut:", "ilut:1", "ilut:-1", "chebyshev:0", "auto:0", "auto:x"}) {
+  for (const char* text :
+       {"amgx",           "amg:",          "amg:degree",       "amg:degree=0", "amg:strength=1",
+        "amg:cycle=f",    "amg:smoother=", "amg:smoother=ic0", "ic1",          "ilu",
+        "ic0:block=0",    "ic0:7",         "ilut:0.1,7",       "ilut:block=",  "block-jacobi:33",
+        "block-jacobi:0", "ilut:",         "ilut:1",           "ilut:-1",      "chebyshev:0",
+        "auto:0",         "auto:x"}) {
     INFO(text);
     CHECK_THROWS_AS(parse_preconditioner(text), InvalidArgument);
   }

@@ -173,9 +173,10 @@ CNC_SOLVER_TEST("each norm decides for itself") {
 
 CNC_SOLVER_TEST("a recurrence is stopped soon after its residual is small enough") {
   using Space = typename Exec::memory_space;
-  for (const char* problem : {sized(ctx, "poisson2d:40x31", "poisson2d:13x11"), "elasticity3d:3"})
+  for (const char* problem : {"poisson2d:40x31", "elasticity3d:3"})
     for_each_method([&](SolveOptions options) {
       const auto A = generate_problem(problem);
+      if (A.rows > 1000 && is_emulated(ctx.backend())) return;
       for (const bool local : {true, false})
         for (const auto& [norm, components] : all_criteria) {
           INFO(problem << (local ? ", local, " : ", everywhere, ") << cnc::to_string(norm) << " of "

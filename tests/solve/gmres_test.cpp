@@ -3,9 +3,11 @@
 
 #include <solve/engine.hpp>
 
+#include <cnc/amg.hpp>
 #include <cnc/options.hpp>
 
 #include <array>
+#include <memory>
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -392,4 +394,22 @@ TEST_CASE("a backend without several dots at once does not offer gmres") {
   CHECK_THROWS_AS(Solver<double>(ctx, options), InvalidArgument);
   CHECK(parse_method("gmres") == Method::gmres);
   CHECK(parse_method("auto") == Method::automatic);
+}
+
+CNC_SOLVER_TEST("a basis of gmres is not taken for one of fgmres") {
+  if (vector_ops<double>(ctx.backend()).mdot == nullptr) return;
+  const auto P = known_problem<double>("convection3d:5:2");
+  SolveOptions options = options_for(Method::automatic, {}, PreconditionerKind::none);
+  options.form =
+      SolveForm::plain_operations;  // in which there is no other method for such a matrix
+  auto solver = solver_on<double>(ctx, options);
+  solver.prepare(P.A);
+  const Vector<double> x = zeros<double>(P.rows()), y = zeros<double>(P.rows());
+  CHECK(solver.solve(P.b, x).method == Method::gmres);
+  solver.set_preconditioner(
+      std::make_shared<Amg<double, Exec>>(AmgOptions{.cycle = AmgCycle::k, .coarsest_rows = 4}));
+  const SolveReport report = solver.solve(P.b, y);
+  CHECK(report.converged());
+  CHECK(report.method == Method::fgmres);
+  CHECK(relative_difference(y, P.solution) < 1e-5);
 }

@@ -2,8 +2,10 @@
 #include "support/same_matrix.hpp"
 #include "support/small_matrix.hpp"
 
+#include <cnc/block_jacobi.hpp>
 #include <cnc/incomplete.hpp>
 #include <cnc/polynomial.hpp>
+#include <cnc/triplets.hpp>
 
 #include <memory>
 
@@ -51,6 +53,84 @@ double dot_of(const Vector<double>& x, const Vector<double>& y) {
 }
 
 }  // namespace
+
+/// A without what couples blocks of so many rows.
+CsrMatrix<double> in_blocks(const CsrMatrix<double>& A, index_t size) {
+  std::vector<Triplet<double>> entries;
+  for (index_t i = 0; i < A.rows; ++i)
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
+      if (A.columns(k) / size == i / size) entries.push_back({i, A.columns(k), A.values(k)});
+  return csr_from_triplets<double>(A.rows, A.cols, entries);
+}
+
+TEST_CASE("blocks of a factorisation know nothing of each other") {
+  Context<> ctx;
+  const auto A = generate_problem("convection3d:14:1");  // rows for several threads
+  const Vector<double> r = varied_vector<double>(A.rows);
+  for (const IncompleteKind kind :
+       {IncompleteKind::ic0, IncompleteKind::ilu0, IncompleteKind::ilut})
+    for (const index_t size : {1, 7, 500, 1372, 2744, 5000}) {
+      INFO(int(kind) << " " << size);
+      // What is dropped is measured by the whole row.
+      IncompleteFactorization<double> blocks({.kind = kind, .drop = 0, .block_rows = size});
+      IncompleteFactorization<double> whole({.kind = kind, .drop = 0});
+      const auto parts = in_blocks(A, size);
+      REQUIRE(blocks.set_up(ctx, A, Matrix<double>(A)).ok());
+      REQUIRE(whole.set_up(ctx, parts, Matrix<double>(parts)).ok());
+      CHECK(blocks.entries() == whole.entries());
+      CHECK(relative_difference(applied(ctx, blocks, r), applied(ctx, whole, r)) == 0);
+    }
+  CHECK_THROWS_WITH(IncompleteFactorization<double>({.block_rows = -1}),
+                    ContainsSubstring("rows of a block"));
+}
+
+CNC_SOLVER_TEST_WHERE(takes_objects, "dense blocks of block-Jacobi are inverted whole") {
+  const auto P = known_problem<double>("convection3d:5:1");
+  const auto blocks = with_known_solution<double>("blocks", in_blocks(P.A, 32));
+  const Vector<double> x = zeros<double>(P.rows());
+  const Method method = for_any_matrix(ctx.backend());
+  const SolveReport exact = solve_with(
+      ctx, method, std::make_shared<BlockJacobi<double, Exec>>(BlockJacobiOptions{32}), blocks, x);
+  CHECK(exact.converged());
+  CHECK(exact.iterations <= 2);
+  CHECK(relative_difference(x, blocks.solution) < 1e-10);
+  const auto iterations = [&](int b) {
+    const Vector<double> y = zeros<double>(P.rows());
+    const SolveReport report = solve_with(
+        ctx, method, std::make_shared<BlockJacobi<double, Exec>>(BlockJacobiOptions{b}), P, y);
+    CHECK(report.converged());
+    CHECK(relative_difference(y, P.solution) < 1e-5);
+    return report.iterations;
+  };
+  CHECK(iterations(29) < iterations(1));
+}
+
+TEST_CASE("dense blocks are those of the built-in block-Jacobi, and name what is singular") {
+  Context<> ctx;
+  const auto A = generate_problem("convection3d:5:1");
+  const Vector<double> r = varied_vector<double>(A.rows), z = zeros<double>(A.rows);
+  BlockJacobi<double> dense({7});
+  CHECK(dense.name() == "block-jacobi:7");
+  CHECK_THROWS_WITH(dense.apply(ctx, r, z), ContainsSubstring("without a set_up"));
+  REQUIRE(dense.set_up(ctx, A, Matrix<double>(A)).ok());
+  Preconditioner<double> built_in;
+  REQUIRE(set_up_preconditioner(A, PreconditionerKind::block_jacobi, 7, built_in).ok());
+  const Vector<double> expected = zeros<double>(A.rows);
+  apply_local<double>(ctx, built_in.operand(), r, expected);
+  CHECK(relative_difference(applied(ctx, dense, r), expected) < 1e-14);
+  // u . M^-1 r = M^-T u . r
+  const Vector<double> u = zeros<double>(A.rows), of_u = zeros<double>(A.rows);
+  for (index_t i = 0; i < A.rows; ++i) u(i) = (i * 53 % 17) - 8.0;
+  dense.apply_transposed(ctx, u, of_u);
+  CHECK(std::abs(dot_of(u, expected) - dot_of(of_u, r)) <= 1e-12 * std::abs(dot_of(u, expected)));
+
+  const auto singular = small_matrix({{1, 2, 0, 0}, {2, 4, 0, 0}, {0, 0, 1, 1}, {0, 0, 1, 1}});
+  const PreconditionerSetup fault =
+      BlockJacobi<double>({2}).set_up(ctx, singular, Matrix<double>(singular));
+  CHECK(fault.row == 0);
+  CHECK(fault.singular_block);
+  CHECK_THROWS_WITH(BlockJacobi<double>({33}), ContainsSubstring("1 to 32"));
+}
 
 CNC_SOLVER_TEST_WHERE(takes_objects, "a factorisation that drops nothing solves at once") {
   // Tridiagonal: the pattern of A holds its factors. With room for all, ILUT has those of any matrix.

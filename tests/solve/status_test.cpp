@@ -239,7 +239,8 @@ CNC_SOLVER_TEST("missing the tolerance by a rounding is no stagnation") {
   for_each_method([&](SolveOptions options) {
     if (options.method == Method::pcg_smoothed) return;  // one iteration does not move x
     int cases = 0;
-    for (index_t k = 1; k < 60; ++k) {
+    const int most = is_emulated(ctx.backend()) ? 1 : 60;  // which takes its time
+    for (index_t k = 1; k < 60 && cases < most; ++k) {
       // One more iteration from x0: what the recurrence says of it, and what is true.
       options.rtol = 0;
       options.atol = 0;

@@ -259,7 +259,7 @@ struct Solve {
   }
 };
 
-const Method all_of_cg[] = {Method::pcg, Method::pcg_single_reduction};
+const Method all_of_cg[] = {Method::pcg, Method::pcg_single_reduction, Method::pcg_flexible};
 
 // A = [  2 -1  0 ]  b = (1, 0, 1), x = 0, M = diag(A): z = (1/2, 0, 1/2), rz = 1;
 //     [ -1  2 -1 ]  p = z, Ap = (1, -1, 1), p.Ap = 1, alpha = 1, x = (1/2, 0, 1/2), r = (0, 1, 0), rr = 1;
@@ -294,6 +294,23 @@ TEST_CASE("a reference run of pcg gives hand-computed values") {
   CHECK(v.iterate(second_difference, false, 1, 0, half) == 1);
   CHECK(v[C::p] == Values<double>{0.25, 0.5, 0.25});
   CHECK(v.scalars[C::pq] == 0.25);
+  CHECK(v.x() == Values<double>{1, 1, 1});
+  CHECK(v.r() == Values<double>{0, 0, 0});
+  CHECK(v.scalars.rr() == 0);
+}
+
+// The same iterations: after the first z.q = -1/2 and so beta = 1/2.
+TEST_CASE("a reference run of flexible pcg gives hand-computed values") {
+  using C = CgFlexible<double>;
+  Solve v(Method::pcg_flexible, {1, 0, 1});
+  CHECK(v.iterate(second_difference, true, 1, 0, half) == 1);
+  CHECK(v[C::p] == Values<double>{0.5, 0, 0.5});
+  CHECK(v.scalars[C::pq] == 1);
+  CHECK(v.scalars[C::qz] == -0.5);
+  CHECK(v.x() == Values<double>{0.5, 0, 0.5});
+
+  CHECK(v.iterate(second_difference, false, 1, 0, half) == 1);
+  CHECK(v[C::p] == Values<double>{0.25, 0.5, 0.25});
   CHECK(v.x() == Values<double>{1, 1, 1});
   CHECK(v.r() == Values<double>{0, 0, 0});
   CHECK(v.scalars.rr() == 0);
@@ -636,7 +653,8 @@ constexpr BcsrOperand<double> diagonal(const double* values = diagonal_values) {
 
 // alpha rz is 1 * 1 and then 2 * 1/2, together x . A x = b . x = 2.
 TEST_CASE("reference runs of cg say what they take off the energy norm") {
-  for (const Method method : {Method::pcg, Method::pcg_single_reduction, Method::pcg_pipelined}) {
+  for (const Method method :
+       {Method::pcg, Method::pcg_single_reduction, Method::pcg_pipelined, Method::pcg_flexible}) {
     INFO(method_facts(method).name);
     double gains[] = {-1, -1, -1};
     Solve v(method, {1, 0, 1});

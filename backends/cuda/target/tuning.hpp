@@ -29,6 +29,8 @@ inline constexpr int resident_blocks_per_processor = 1;
 inline constexpr index_t least_resident_rows = 128;
 /// Shared memory that the kernel has besides the vectors.
 inline constexpr std::size_t static_shared_bytes = 24 * 1024;
+/// Entries of a matrix for each thread of such a launch up to which its level of a multigrid cycle is gone through in one.
+inline constexpr double coarse_entries_per_thread = 4;
 /// The same of steps on a basis.
 inline constexpr int basis_threads = 1024;
 inline constexpr index_t least_basis_rows = 256;

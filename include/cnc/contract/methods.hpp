@@ -4,6 +4,7 @@
 #include <cnc/contract/methods/bicgstab.hpp>
 #include <cnc/contract/methods/bicgstab2.hpp>
 #include <cnc/contract/methods/cg.hpp>
+#include <cnc/contract/methods/cg_flexible.hpp>
 #include <cnc/contract/methods/cg_pipelined.hpp>
 #include <cnc/contract/methods/cg_single_reduction.hpp>
 #include <cnc/contract/methods/cg_smoothed.hpp>
@@ -32,8 +33,9 @@ enum class Method {
   pcg_smoothed,  ///< Schoenauer, Weiss 1990: CG that ends where MINRES does
   bicgstab2,     ///< Sleijpen & Fokkema 1993, l = 2: for spectra far from the real axis
   chebyshev,  ///< Golub & Varga 1961: definite, no inner products, with an interval of eigenvalues
-  gmres,      ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
-  fgmres,     ///< Saad 1993: the same with a preconditioner that may change from step to step
+  pcg_flexible,  ///< Notay 2000: CG with a preconditioner that may change from step to step
+  gmres,         ///< Saad & Schultz 1986, restarted: for matrices that are not symmetric
+  fgmres,        ///< Saad 1993: the same with a preconditioner that may change from step to step
 };
 
 namespace methods {
@@ -51,9 +53,9 @@ struct MethodList {
 
 /// The list of methods: the only one.
 template <class V>
-using Methods =
-    MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>, Bicg<V>,
-               Cgnr<V>, Richardson<V>, Lsqr<V>, CgSmoothed<V>, Bicgstab2<V>, Chebyshev<V>>;
+using Methods = MethodList<Cg<V>, CgSingleReduction<V>, Bicgstab<V>, CgPipelined<V>, Minres<V>,
+                           Bicg<V>, Cgnr<V>, Richardson<V>, Lsqr<V>, CgSmoothed<V>, Bicgstab2<V>,
+                           Chebyshev<V>, CgFlexible<V>>;
 
 }  // namespace methods
 

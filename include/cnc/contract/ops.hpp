@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/contract/arithmetic.hpp>
+#include <cnc/contract/coarse_levels.hpp>
 #include <cnc/contract/columns.hpp>
 #include <cnc/contract/operands.hpp>
 #include <cnc/contract/pass_name.hpp>
@@ -144,6 +145,11 @@ struct VectorOps {
   void (*precondition)(const Queue&, index_t n, const PreconditionerOperand<V>& M, const V* r,
                        V* z) = nullptr;
 
+  /// Sets up for the coarse levels of a multigrid cycle in one launch; null where they do not fit, or are faster level by level.
+  std::unique_ptr<CoarsePlan> (*plan_coarse)(const Queue&, const CoarseCycle<V>&) = nullptr;
+  /// Goes through them. The plan is that for the same levels. False, and nothing done: the device does not start it after all.
+  bool (*coarse_cycle)(const Queue&, CoarsePlan&, const CoarseCycle<V>&) = nullptr;
+
   /// The passes of each method of Methods<V>; all empty where the backend has none.
   MethodPasses<V> methods[method_count] = {};
 
@@ -186,6 +192,25 @@ struct ArnoldiSteps {
   bool forced = false;        ///< also where other operations would be faster
 };
 
+/// y := of_x x + of_y y + of_residual D^-1 (f - A x), D diagonal: a residual, a sweep of Jacobi's method, a step of a
+/// Chebyshev iteration by its three-term recurrence. of_y == 0 overwrites y: NaN in y is never read.
+template <class V>
+struct RelaxationStep {  /// @{ Factors of the sum.
+  V of_x = 0, of_y = 0;
+  V of_residual = 1;           ///< @}
+  const V* f = nullptr;        ///< the right-hand side
+  const V* inverse = nullptr;  ///< of D, an entry for each row; null: ones
+
+  /// What y becomes in a row whose product with x is given.
+  constexpr V operator()(index_t row, V product, const V* x, const V* y) const {
+    V value = of_residual * (f[row] - product);
+    if (inverse != nullptr) value *= inverse[row];
+    if (of_x != V(0)) value += of_x * x[row];
+    if (of_y != V(0)) value += of_y * y[row];
+    return value;
+  }
+};
+
 /// Operations with one matrix format (its operand type) and vectors of V.
 template <class Operand, class V>
 struct MatrixOps {
@@ -193,6 +218,9 @@ struct MatrixOps {
   void (*spmv)(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y) = nullptr;
   /// y := A x in an arithmetic other than fast: each row by one thread in the order of storage, in V (careful_rows.hpp)
   void (*spmv_careful)(const Queue&, Arithmetic, const Operand& A, const V* x, V* y) = nullptr;
+  /// A step of a relaxation; A is square
+  void (*relax)(const Queue&, const Operand& A, const RelaxationStep<V>&, const V* x,
+                V* y) = nullptr;
   /// y := A x and dots with y; A is square
   void (*spmv_dot)(const Queue&, const Operand& A, const V* x, V* y,
                    const ProductDots<V>&) = nullptr;

@@ -82,6 +82,16 @@ struct Decide {
   }
 };
 
+/// The same without the sum.
+template <class Body>
+struct Uncounted {
+  Body body;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    offset_t count = 0;
+    body(i, count);
+  }
+};
+
 struct MarkAlone {
   GraphOperand graph;
   index_t* aggregate;
@@ -200,13 +210,17 @@ index_t aggregate_by_rounds(const Exec& exec, const Graph<Space>& graph,
   // coarse matrix denser, and save no iteration.
   for (const index_t thirds : {0, 2}) {
     offset_t undecided = graph.nodes;
-    // A graph that is symmetric is done in a dozen rounds; one that is not, by rounding, might never be.
+    // A graph that is symmetric is done in a dozen rounds; one that is not, by rounding, might never be. The host looks after
+    // every fourth: rounds that find all decided change nothing, and cost less than waiting.
     for (std::uint64_t round = 0; undecided > 0 && round < 64; ++round) {
       on_each(exec, graph.nodes, Draw{of.data(), number.data(), round});
       on_each(exec, graph.nodes,
               FindLeast{edges, of.data(), number.data(), least.data(), round == 0});
-      undecided =
-          sum_over(exec, graph.nodes, Decide{edges, of.data(), number.data(), least.data()});
+      const Decide decide{edges, of.data(), number.data(), least.data()};
+      if (round % 4 == 3)
+        undecided = sum_over(exec, graph.nodes, decide);
+      else
+        on_each(exec, graph.nodes, Uncounted<Decide>{decide});
     }
     const Begins begins{edges, of.data(), number.data(), thirds};
     count +=

@@ -148,25 +148,9 @@ void Amg<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const V, Space>&
         require(
             !cycle.levels.empty() && cycle.levels[0].rows == detail::checked_extent(r.extent(0)),
             "Amg: apply without a set_up for a matrix of so many rows");
-        const auto& finest = cycle.levels[0];
-        using M = typename std::decay_t<decltype(finest.f)>::value_type;
-        if constexpr (sizeof(M) < sizeof(V)) {
-          require(ctx.queue().partials != nullptr || finest.rows == 0,
-                  "Amg: apply with a context that has not reserved for the rows");
-          // Residuals of any size: a power of two brings them into the range of float.
-          double* const factors = cycle.factors.data();
-          ctx.template vectors<V>().nrm2(ctx.queue(), finest.rows, r.data(), factors + 2);
-          detail::on_each(ctx, 1, detail::SetFactors{factors});
-          detail::on_each(ctx, finest.rows,
-                          detail::ScaleTo<V, M>{r.data(), finest.f.data(), factors});
-          cycle.run(ctx, 0);
-          detail::on_each(ctx, finest.rows,
-                          detail::ScaleTo<M, V>{finest.x.data(), z.data(), factors + 1});
-        } else {
-          detail::on_each(ctx, finest.rows, detail::ConvertTo<V, M>{r.data(), finest.f.data()});
-          cycle.run(ctx, 0);
-          detail::on_each(ctx, finest.rows, detail::ConvertTo<M, V>{finest.x.data(), z.data()});
-        }
+        require(ctx.queue().partials != nullptr || r.extent(0) == 0,
+                "Amg: apply with a context that has not reserved for the rows");
+        cycle.apply(ctx, r.data(), z.data());
       },
       state_->cycle);
 }
@@ -175,6 +159,11 @@ template <class V, class Exec>
 bool Amg<V, Exec>::only_enqueues() const {
   // Factors are solved in hundreds of launches: too many for a graph of a whole cycle.
   return !detail::is_host_space<Space> && state_->options.smoother != AmgSmoother::ilu0;
+}
+
+template <class V, class Exec>
+bool Amg<V, Exec>::varies() const {
+  return state_->options.cycle == AmgCycle::k;
 }
 
 template <class V, class Exec>

@@ -248,6 +248,38 @@ index_t invert_last(const Exec& exec, const SparseBlocks<V, typename Exec::memor
   return static_cast<index_t>(inverse.rank());
 }
 
+/// Finds the levels that the backend goes through in one launch: as many as fit, from the last one on.
+template <class M, class Exec>
+void plan_coarse_levels(Context<Exec>& ctx, Cycle<M, Exec>& cycle, AmgHierarchy& facts) {
+  constexpr offset_t most_coarse_entries = 4000000;  // more are not worth asking for
+  cycle.coarse = {};
+  facts.levels_together = 0;
+  const auto& ops = ctx.template vectors<M>();
+  auto& levels = cycle.levels;
+  if (ops.plan_coarse == nullptr || cycle.kind != AmgCycle::v || levels.back().dense.extent(0) == 0)
+    return;
+  ctx.fence();
+  std::vector<typename CoarseLaunch<M, Exec>::Level> found;
+  for (std::size_t l = levels.size() - 1; l > 1; --l) {
+    const CycleLevel<M, Exec>&finer = levels[l - 1], &last = levels[levels.size() - 2];
+    if (finer.sweep || finer.smoother != last.smoother ||
+        stored(finer.A.matrix) > most_coarse_entries ||
+        found.size() + 2 > static_cast<std::size_t>(max_coarse_levels))
+      return;
+    found.emplace(found.begin(), finer);
+    CoarseLaunch<M, Exec> launch;
+    launch.levels = found;
+    launch.first = l - 1;
+    launch.cycle = cycle.coarse_operand(launch);
+    launch.plan = ops.plan_coarse(ctx.queue(), launch.cycle);
+    if (launch.plan == nullptr) return;
+    launch.run = ops.coarse_cycle;
+    cycle.coarse = std::move(launch);
+    facts.levels_together = static_cast<int>(levels.size() - cycle.coarse.first);
+    ctx.fence();  // what the plan has enqueued
+  }
+}
+
 template <class M, class Exec>
 AmgLevel described(const CycleLevel<M, Exec>& level, offset_t entries, int b) {
   const auto& matrix = level.A.matrix;
@@ -274,10 +306,9 @@ PreconditionerSetup build_hierarchy(
     b = 1;
   }
   facts.symmetric = is_symmetric(A, layout);
-  if constexpr (sizeof(M) < sizeof(V)) {
-    ctx.reserve(A.rows);
-    cycle.factors = zeroed<double, Space>("cnc::amg", 3);
-  }
+  ctx.reserve(A.rows);
+  cycle.symmetric = facts.symmetric;
+  if constexpr (sizeof(M) < sizeof(V)) cycle.norm = zeroed<double, Space>("cnc::amg", 1);
 
   auto& levels = hierarchy.levels;
   levels.emplace_back();
@@ -307,6 +338,9 @@ PreconditionerSetup build_hierarchy(
         to.prolongation.take(ctx, matrix_of<M>(exec, levels[l].prolongation));
         to.restriction.take(ctx, matrix_of<M>(exec, levels[l].restriction));
         more.add_to(facts.smoother_seconds);
+        to.visited_twice = l > 0 && double(rows) * double(1 << std::min<std::size_t>(l, 30)) <=
+                                        2.0 * cycle.levels[1].rows;
+        cycle.allocate_acceleration(to);
         facts.levels.push_back(described(to, levels[l].A.entries(), levels[l].A.height));
         levels.push_back(std::move(coarse));
         continue;
@@ -318,6 +352,7 @@ PreconditionerSetup build_hierarchy(
       laps.add_to(facts.coarsest_seconds);
     }
     facts.levels.push_back(described(to, levels[l].A.entries(), levels[l].A.height));
+    plan_coarse_levels(ctx, cycle, facts);
     return {};
   }
 }
@@ -330,7 +365,8 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
                                      Hierarchy<V, Exec>& hierarchy, Cycle<M, Exec>& cycle,
                                      AmgHierarchy& facts) {
   const Exec& exec = ctx.execution_space_instance();
-  facts.symmetric = facts.symmetric && is_symmetric(A, layout);
+  facts.symmetric = cycle.symmetric = facts.symmetric && is_symmetric(A, layout);
+  cycle.coarse = {};  // its pointers are to what is allocated anew
   auto& levels = hierarchy.levels;
   const auto* const offsets = levels[0].A.row_offsets.data();
   levels[0].A = finest_blocks<Exec>(A, layout, levels[0].A.height);
@@ -361,6 +397,7 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
     to.prolongation.take(ctx, matrix_of<M>(exec, level.prolongation));
     to.restriction.take(ctx, matrix_of<M>(exec, level.restriction));
   }
+  plan_coarse_levels(ctx, cycle, facts);
   return {};
 }
 

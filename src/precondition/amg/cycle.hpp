@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <memory>
+#include <utility>
 #include <vector>
 
 // A cycle through the levels of a hierarchy, in values of M: what of a hierarchy is used in iterations.
@@ -23,67 +24,87 @@ struct ConvertTo {
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { to[i] = static_cast<To>(from[i]); }
 };
 
-/// The same, times a factor that is not known to the host.
-template <class From, class To>
-struct ScaleTo {
-  const From* from;
-  To* to;
-  const double* factor;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    to[i] = static_cast<To>(*factor * static_cast<double>(from[i]));
+/// A power of two near 1 / norm; 1 for a norm that has none.
+KOKKOS_INLINE_FUNCTION double inverse_power(double norm) {
+  int exponent = 0;
+  if (norm > 0 && std::isfinite(norm)) std::frexp(norm, &exponent);
+  return std::ldexp(1.0, -exponent);
+}
+/// What brings residuals into the range of a narrower type: a number or, where the norm is not known to the host, that of
+/// its memory.
+struct RangeFactor {
+  double known = 1;
+  const double* norm = nullptr;
+  KOKKOS_INLINE_FUNCTION double operator()() const {
+    return norm == nullptr ? known : inverse_power(*norm);
   }
 };
-/// factors[0] := a power of two near 1 / norm, factors[1] := its inverse; 1 for a norm that has none. factors[2] is the norm.
-struct SetFactors {
-  double* factors;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t) const {
-    const double norm = factors[2];
-    int exponent = 0;
-    if (norm > 0 && std::isfinite(norm)) std::frexp(norm, &exponent);
-    factors[0] = std::ldexp(1.0, -exponent);
-    factors[1] = std::ldexp(1.0, exponent);
+/// f := factor r; then, unless that is null, x := first inverse f: the first step from zero
+/// where D is diagonal.
+template <class V, class M>
+struct LoadResidual {
+  const V* r;
+  RangeFactor factor;
+  M* f;
+  M first = 0;
+  const M* inverse = nullptr;
+  M* x = nullptr;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    const M value = static_cast<M>(factor() * static_cast<double>(r[i]));
+    f[i] = value;
+    if (x != nullptr) x[i] = first * inverse[i] * value;
+  }
+};
+/// z := x / factor
+template <class M, class V>
+struct UnloadSolution {
+  const M* x;
+  RangeFactor factor;
+  V* z;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    z[i] = static_cast<V>(static_cast<double>(x[i]) / factor());
   }
 };
 
-/// A step of the smoother in block row i, with t = A x: d := a d + c D^-1 (f - t), x := x + d. The first step has x = 0,
-/// and reads neither t nor d.
-template <class M, bool first>
-struct SmoothBlock {
+/// y := of_x x + of_y y + of_residual D^-1 r in block row i; a factor of zero leaves its vector unread.
+template <class M>
+struct RelaxBlock {
   int b;
   index_t rows;
   const M* inverse;
-  M a, c;
-  const M* f;
-  const M* t;
-  M* d;
-  M* x;
+  M of_x, of_y, of_residual;
+  const M* r;
+  const M* x;
+  M* y;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    if (b == 1) {
-      const M step = c * inverse[i] * (first ? f[i] : f[i] - t[i]);
-      d[i] = first ? step : a * d[i] + step;
-      x[i] = first ? d[i] : x[i] + d[i];
-      return;
-    }
+    if (b == 1) return store(i, inverse[i] * r[i]);
     const offset_t begin = i * b;
     const int height = rows - begin < b ? static_cast<int>(rows - begin) : b;
     const M* const D = inverse + begin * b;
-    for (int r = 0; r < height; ++r) {
+    for (int q = 0; q < height; ++q) {
       M sum = 0;
-      for (int q = 0; q < height; ++q)
-        sum += D[r * b + q] * (first ? f[begin + q] : f[begin + q] - t[begin + q]);
-      const offset_t at = begin + r;
-      d[at] = first ? c * sum : a * d[at] + c * sum;
-      x[at] = first ? d[at] : x[at] + d[at];
+      for (int k = 0; k < height; ++k) sum += D[q * b + k] * r[begin + k];
+      store(begin + q, sum);
     }
+  }
+  KOKKOS_INLINE_FUNCTION void store(offset_t at, M relaxed) const {
+    M value = of_residual * relaxed;
+    if (of_x != M(0)) value += of_x * x[at];
+    if (of_y != M(0)) value += of_y * y[at];
+    y[at] = value;
   }
 };
 
-/// r := f - r
+/// A step of a relaxation in row i, whose product with x is there.
 template <class M>
-struct SubtractFrom {
-  const M* f;
-  M* r;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { r[i] = f[i] - r[i]; }
+struct RelaxRow {
+  RelaxationStep<M> step;
+  const M* product;
+  const M* x;
+  M* y;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    y[i] = step(static_cast<index_t>(i), product[i], x, y);
+  }
 };
 
 /// Row i of a dense product x := A f.
@@ -122,14 +143,19 @@ struct PlannedMatrix {
                 const Vector<M, Space>& y) const {
     spmv(ctx, alpha, matrix, x, beta, y, plan.get());
   }
-};
-
-/// x[i] := x[i] + d[i]
-template <class M>
-struct AddTo {
-  const M* d;
-  M* x;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { x[i] += d[i]; }
+  /// As the entry of backends; one that has none makes the product first, in `product`, which may be y unless that is read.
+  void relax(const Context<Exec>& ctx, const RelaxationStep<M>& step, const Vector<M, Space>& x,
+             const Vector<M, Space>& y, const Vector<M, Space>& product) const {
+    const auto relax_in = [&](const auto& a) {
+      auto operand = a.operand();
+      operand.plan = plan.get();
+      const auto& ops = ctx.template matrices<M>(operand);
+      if (ops.relax != nullptr) return ops.relax(ctx.queue(), operand, step, x.data(), y.data());
+      multiply(ctx, M(1), x, M(0), product);
+      on_each(ctx, a.rows, RelaxRow<M>{step, product.data(), x.data(), y.data()});
+    };
+    std::visit(relax_in, matrix);
+  }
 };
 
 /// A level as a cycle sees it. The last one has its inverse, the others all the rest.
@@ -145,17 +171,93 @@ struct CycleLevel {
   std::shared_ptr<PreconditionerBase<M, Exec>> sweep;  ///< of smoothers that are objects
   double largest = 0;                                  ///< bound of the eigenvalues of D^-1 A
   Vector<M, Space> dense;                              ///< the last level: [rows][rows]
-  Vector<M, Space> f, x, d, r;
+  /// By W- and K-cycles: not the first level, nor where levels become smaller so slowly that visits would add up.
+  bool visited_twice = false;
+  Vector<M, Space> f, x, y, r;         ///< the right-hand side, two iterates, a residual
+  Vector<M, Space> of_two;             ///< [4 rows], where cycles are accelerated: see Cycle
+  Vector<double, Space> coefficients;  ///< the same
 
   void allocate(bool is_last) {
     const auto n = static_cast<std::size_t>(rows);
     f = zeroed<M, Space>("cnc::amg", n);
     x = zeroed<M, Space>("cnc::amg", n);
     if (is_last) return;
-    d = zeroed<M, Space>("cnc::amg", n);
+    y = zeroed<M, Space>("cnc::amg", n);
     r = zeroed<M, Space>("cnc::amg", n);
   }
   index_t blocks() const { return ceil_div(rows, block_size); }
+
+  /// y := of_x x + of_y y + of_residual D^-1 r
+  void relax_blocks(const Context<Exec>& ctx, M of_x, M of_y, M of_residual, const M* residual,
+                    const M* from, M* to) const {
+    on_each(ctx, blocks(),
+            RelaxBlock<M>{block_size, rows, inverse.data(), of_x, of_y, of_residual, residual, from,
+                          to});
+  }
+};
+
+/// The combination of two directions c and d with the least residual, or the least error in the energy norm, from products
+/// of test vectors t and u with v = A c, w = A d and residuals: s = t.v, t.f, t.w, u.v, u.w, u.r. Then s[0], s[1] are the coefficients.
+struct SolveForTwo {
+  double* s;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t) const {
+    const double first = s[1] / s[0];
+    const double determinant = s[0] * s[4] - s[2] * s[3];
+    const double second = s[0] * s[5] / determinant;
+    const bool one = std::isfinite(first), two = one && std::isfinite(second);
+    const double corrected = first - second * s[2] / s[0];
+    s[0] = two ? corrected : one ? first : 1;
+    s[1] = two ? second : 0;
+  }
+};
+
+/// f := f - (*dividend / *divisor) v, unless that is no number
+template <class M>
+struct TakeOff {
+  const double* dividend;
+  const double* divisor;
+  const M* v;
+  M* f;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    const double factor = *dividend / *divisor;
+    if (std::isfinite(factor)) f[i] -= static_cast<M>(factor) * v[i];
+  }
+};
+
+/// x := s[0] c + s[1] d
+template <class M>
+struct CombineTwo {
+  const double* s;
+  const M* c;
+  const M* d;
+  M* x;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    x[i] = static_cast<M>(s[0]) * c[i] + static_cast<M>(s[1]) * d[i];
+  }
+};
+
+/// Coarse levels that a backend goes through in one launch, their matrices in CSR.
+template <class M, class Exec>
+struct CoarseLaunch {
+  using Space = typename Exec::memory_space;
+  struct Level {
+    CsrMatrix<M, Space> A, restriction, prolongation;
+    explicit Level(const CycleLevel<M, Exec>& level)
+        : A(in_csr(level.A.matrix)),
+          restriction(in_csr(level.restriction.matrix)),
+          prolongation(in_csr(level.prolongation.matrix)) {}
+  };
+  /// Without the check of what is in CSR already.
+  static CsrMatrix<M, Space> in_csr(const Matrix<M, Space>& A) {
+    const auto* const csr = std::get_if<BcsrMatrix<M, Space>>(&A);
+    return csr != nullptr && csr->block_size == 1 ? *csr : cnc::to_csr(A);
+  }
+
+  std::vector<Level> levels;  ///< all but the last
+  std::size_t first = 0;      ///< their place in the cycle
+  CoarseCycle<M> cycle = {};
+  std::unique_ptr<CoarsePlan> plan;  ///< null: there are none
+  bool (*run)(const Queue&, CoarsePlan&, const CoarseCycle<M>&) = nullptr;
 };
 
 template <class M, class Exec>
@@ -164,82 +266,215 @@ class Cycle {
   using Space = typename Exec::memory_space;
 
   std::vector<CycleLevel<M, Exec>> levels;
-  Vector<double, Space> factors;  ///< of r where it is narrowed: see SetFactors
+  Vector<double, Space> norm;  ///< of r, where M is narrower
   int degree = 2;
   AmgCycle kind = AmgCycle::v;
+  bool symmetric = false;  ///< whether the matrix is: what is least where cycles are accelerated
+  CoarseLaunch<M, Exec> coarse;
 
-  /// x of a level := one cycle for its f.
-  void run(const Context<Exec>& ctx, std::size_t l) const {
-    const CycleLevel<M, Exec>& level = levels[l];
-    if (level.dense.extent(0) > 0) {
-      on_each(ctx, level.rows,
-              DenseRow<M>{level.rows, level.dense.data(), level.f.data(), level.x.data()});
-      return;
+  /// What the launch is given: pointers into it and into the levels.
+  CoarseCycle<M> coarse_operand(const CoarseLaunch<M, Exec>& launch) const {
+    CoarseCycle<M> cycle;
+    cycle.count = static_cast<int>(launch.levels.size()) + 1;
+    cycle.steps = degree;
+    for (int k = 0; k < cycle.count; ++k) {
+      const CycleLevel<M, Exec>& level = levels[launch.first + static_cast<std::size_t>(k)];
+      CoarseLevel<M>& to = cycle.levels[k];
+      to.rows = level.rows;
+      to.f = level.f.data();
+      to.x = level.x.data();
+      if (k + 1 == cycle.count) {
+        to.dense = level.dense.data();
+        continue;
+      }
+      const auto& matrices = launch.levels[static_cast<std::size_t>(k)];
+      to.A = matrices.A.operand();
+      to.restriction = matrices.restriction.operand();
+      to.prolongation = matrices.prolongation.operand();
+      to.block_size = level.block_size;
+      to.inverse = level.inverse.data();
+      to.factor = factor(level);
+      to.y = level.y.data();
+      to.r = level.r.data();
     }
-    if (l + 1 == levels.size()) {  // too large for an inverse, and nothing coarser was found
-      smooth(ctx, level, true, 4 * degree);
-      return;
+    for (int k = 1; k <= degree; ++k) {
+      const Step of_step = step(levels[launch.first].smoother, k);
+      cycle.of_last[k - 1] = of_step.of_last;
+      cycle.of_residual[k - 1] = of_step.of_residual;
     }
-    smooth(ctx, level, true, degree);
-    correct(ctx, level, l);
-    if (kind == AmgCycle::w && l > 0 && l + 2 < levels.size()) {
-      smooth(ctx, level, false, degree);
-      correct(ctx, level, l);
+    return cycle;
+  }
+
+  /// Allocates what a K-cycle needs on a level.
+  void allocate_acceleration(CycleLevel<M, Exec>& level) const {
+    if (kind != AmgCycle::k || !level.visited_twice) return;
+    level.of_two = zeroed<M, Space>("cnc::amg", 4 * static_cast<std::size_t>(level.rows));
+    level.coefficients = zeroed<double, Space>("cnc::amg", 6);
+  }
+
+  /// z := one cycle for r
+  template <class V>
+  void apply(const Context<Exec>& ctx, const V* r, V* z) const {
+    const CycleLevel<M, Exec>& finest = levels[0];
+    if (finest.rows == 0) return;
+    RangeFactor range;
+    if constexpr (sizeof(M) < sizeof(V)) {
+      ctx.template vectors<V>().nrm2(ctx.queue(), finest.rows, r, norm.data());
+      if constexpr (is_host_space<Space>)
+        range.known = inverse_power(*norm.data());
+      else
+        range.norm = norm.data();
     }
-    smooth(ctx, level, false, degree);
+    LoadResidual<V, M> load{r, range, finest.f.data()};
+    const bool starts = finest.block_size == 1 && !finest.sweep && finest.dense.extent(0) == 0;
+    if (starts) {
+      load.first = factor(finest) * step(finest.smoother, 1).of_residual;
+      load.inverse = finest.inverse.data();
+      load.x = finest.x.data();
+    }
+    on_each(ctx, finest.rows, load);
+    on_each(ctx, finest.rows, UnloadSolution<M, V>{run(ctx, 0, starts).data(), range, z});
   }
 
  private:
-  void correct(const Context<Exec>& ctx, const CycleLevel<M, Exec>& level, std::size_t l) const {
-    const CycleLevel<M, Exec>& next = levels[l + 1];
-    level.A.multiply(ctx, M(1), level.x, M(0), level.r);
-    on_each(ctx, level.rows, SubtractFrom<M>{level.f.data(), level.r.data()});
-    level.restriction.multiply(ctx, M(1), level.r, M(0), next.f);
-    run(ctx, l + 1);
-    level.prolongation.multiply(ctx, M(1), next.x, M(1), level.x);
+  /// One cycle for f of a level, whose first step may have been made: the vector that has its result, x or y.
+  const Vector<M, Space>& run(const Context<Exec>& ctx, std::size_t l, bool started = false) const {
+    const CycleLevel<M, Exec>& level = levels[l];
+    if (coarse.plan && l == coarse.first && coarse.run(ctx.queue(), *coarse.plan, coarse.cycle))
+      return level.x;
+    if (level.dense.extent(0) > 0) {
+      on_each(ctx, level.rows,
+              DenseRow<M>{level.rows, level.dense.data(), level.f.data(), level.x.data()});
+      return level.x;
+    }
+    Iterate iterate{&level.x, &level.y};
+    if (l + 1 == levels.size()) {  // too large for an inverse, and nothing coarser was found
+      smooth(ctx, level, iterate, started ? From::first_step : From::zero, 4 * degree);
+      return *iterate.now;
+    }
+    smooth(ctx, level, iterate, started ? From::first_step : From::zero, degree);
+    correct(ctx, l, *iterate.now);
+    if (kind == AmgCycle::w && level.visited_twice && l + 2 < levels.size()) {
+      smooth(ctx, level, iterate, From::iterate, degree);
+      correct(ctx, l, *iterate.now);
+    }
+    smooth(ctx, level, iterate, From::iterate, degree);
+    return *iterate.now;
   }
 
-  struct Step {
-    M of_last, of_residual;  ///< d := of_last d + of_residual D^-1 (f - A x)
+  /// What smoothing begins with.
+  enum class From { zero, first_step, iterate };
+  /// An approximate solution, and where the next one is made.
+  struct Iterate {
+    const Vector<M, Space>* now;
+    const Vector<M, Space>* next;
   };
-  static Step step(AmgSmoother smoother, int k, double largest) {
+
+  /// x := x + P A_c^-1 R (f - A x), about
+  void correct(const Context<Exec>& ctx, std::size_t l, const Vector<M, Space>& x) const {
+    const CycleLevel<M, Exec>& level = levels[l];
+    const CycleLevel<M, Exec>& next = levels[l + 1];
+    level.A.relax(ctx, {.f = level.f.data()}, x, level.r, level.r);
+    level.restriction.multiply(ctx, M(1), level.r, M(0), next.f);
+    const bool accelerated = next.of_two.extent(0) > 0;
+    const Vector<M, Space>& correction =
+        accelerated ? run_accelerated(ctx, l + 1) : run(ctx, l + 1);
+    level.prolongation.multiply(ctx, M(1), correction, M(1), x);
+  }
+
+  /// Two cycles, and the best combination of what they give: two steps of flexible CG, or of GCR where the matrix is not
+  /// symmetric. Overwrites f.
+  ///
+  /// Method   Notay & Vassilevski, Recursive Krylov-based multigrid cycles, 2008, section 2.
+  const Vector<M, Space>& run_accelerated(const Context<Exec>& ctx, std::size_t l) const {
+    const CycleLevel<M, Exec>& level = levels[l];
+    const auto n = static_cast<std::size_t>(level.rows);
+    const auto part = [&](std::size_t k) {
+      return Vector<M, Space>(level.of_two.data() + k * n, n);
+    };
+    const Vector<M, Space> c = part(0), d = part(1), v = part(2), w = part(3);
+    const Vector<M, Space>&t = symmetric ? c : v, &u = symmetric ? d : w;
+    double* const s = level.coefficients.data();
+    const auto dot_to = [&](int k, const Vector<M, Space>& a, const Vector<M, Space>& b) {
+      ctx.template vectors<M>().dot(ctx.queue(), level.rows, a.data(), b.data(), s + k);
+    };
+    const auto cycle_to = [&](const Vector<M, Space>& to, const Vector<M, Space>& image) {
+      on_each(ctx, level.rows, ConvertTo<M, M>{run(ctx, l).data(), to.data()});
+      level.A.multiply(ctx, M(1), to, M(0), image);
+    };
+    cycle_to(c, v);
+    dot_to(0, t, v);
+    dot_to(1, t, level.f);
+    on_each(ctx, level.rows, TakeOff<M>{s + 1, s, v.data(), level.f.data()});
+    cycle_to(d, w);
+    dot_to(2, t, w);
+    dot_to(3, u, v);
+    dot_to(4, u, w);
+    dot_to(5, u, level.f);
+    on_each(ctx, 1, SolveForTwo{s});
+    on_each(ctx, level.rows, CombineTwo<M>{s, c.data(), d.data(), level.x.data()});
+    return level.x;
+  }
+
+  /// d := of_last d + of_residual factor(level) D^-1 (f - A x), x := x + d
+  struct Step {
+    M of_last, of_residual;
+  };
+  static Step step(AmgSmoother smoother, int k) {
     switch (smoother) {
-      case AmgSmoother::jacobi: return {M(0), static_cast<M>(4.0 / 3 / largest)};
+      case AmgSmoother::jacobi: return {M(0), static_cast<M>(4.0 / 3)};
       case AmgSmoother::l1_jacobi: return {M(0), M(1)};
-      default:  // Chebyshev's polynomial of the fourth kind for [0, largest]
+      default:  // Chebyshev's polynomial of the fourth kind for [0, 1]
         return {k == 1 ? M(0) : static_cast<M>((2.0 * k - 3) / (2 * k + 1)),
-                static_cast<M>((8.0 * k - 4) / (2 * k + 1) / largest)};
+                static_cast<M>((8.0 * k - 4) / (2 * k + 1))};
     }
   }
+  /// Brings the spectrum of D^-1 A into [0, 1]; that of l1-Jacobi is there.
+  static M factor(const CycleLevel<M, Exec>& level) {
+    return level.smoother == AmgSmoother::l1_jacobi ? M(1) : static_cast<M>(1 / level.largest);
+  }
 
-  void smooth(const Context<Exec>& ctx, const CycleLevel<M, Exec>& level, bool from_zero,
-              int steps) const {
-    for (int k = 1; k <= steps; ++k) {
-      const bool first = from_zero && k == 1;
-      if (!first) level.A.multiply(ctx, M(1), level.x, M(0), level.r);
+  /// In iterates instead of steps, whose last one is the difference of two: one vector less to store.
+  void smooth(const Context<Exec>& ctx, const CycleLevel<M, Exec>& level, Iterate& iterate,
+              From from, int steps) const {
+    const bool from_zero = from != From::iterate;
+    for (int k = from == From::first_step ? 2 : 1; k <= steps; ++k) {
       if (level.sweep) {
-        sweep(ctx, level, first);
+        sweep(ctx, level, *iterate.now, from_zero && k == 1);
         continue;
       }
-      const Step now = step(level.smoother, k, level.largest);
-      const auto run = [&]<bool zero>() {
-        on_each(ctx, level.blocks(),
-                SmoothBlock<M, zero>{level.block_size, level.rows, level.inverse.data(),
-                                     now.of_last, now.of_residual, level.f.data(), level.r.data(),
-                                     level.d.data(), level.x.data()});
-      };
-      if (first)
-        run.template operator()<true>();
-      else
-        run.template operator()<false>();
+      const auto [of_last, of_unit] = step(level.smoother, k);
+      const M of_residual = of_unit * factor(level);
+      if (from_zero && k == 1) {
+        level.relax_blocks(ctx, M(0), M(0), of_residual, level.f.data(), nullptr,
+                           iterate.now->data());
+        continue;
+      }
+      const M of_before = from_zero && k == 2 ? M(0) : -of_last;  // the iterate before was zero
+      const auto& [x, y] = iterate;
+      if (level.block_size == 1) {
+        level.A.relax(ctx,
+                      {.of_x = M(1) + of_last,
+                       .of_y = of_before,
+                       .of_residual = of_residual,
+                       .f = level.f.data(),
+                       .inverse = level.inverse.data()},
+                      *x, *y, level.r);
+      } else {
+        level.A.relax(ctx, {.f = level.f.data()}, *x, level.r, level.r);
+        level.relax_blocks(ctx, M(1) + of_last, of_before, of_residual, level.r.data(), x->data(),
+                           y->data());
+      }
+      std::swap(iterate.now, iterate.next);
     }
   }
-  /// x := x + S^-1 (f - r), where r is A x.
-  void sweep(const Context<Exec>& ctx, const CycleLevel<M, Exec>& level, bool first) const {
-    if (first) return level.sweep->apply(ctx, level.f, level.x);
-    on_each(ctx, level.rows, SubtractFrom<M>{level.f.data(), level.r.data()});
-    level.sweep->apply(ctx, level.r, level.d);
-    on_each(ctx, level.rows, AddTo<M>{level.d.data(), level.x.data()});
+  /// x := x + S^-1 (f - A x)
+  void sweep(const Context<Exec>& ctx, const CycleLevel<M, Exec>& level, const Vector<M, Space>& x,
+             bool from_zero) const {
+    if (from_zero) return level.sweep->apply(ctx, level.f, x);
+    level.A.relax(ctx, {.f = level.f.data()}, x, level.r, level.r);
+    level.sweep->apply(ctx, level.r, level.y);
+    ctx.template vectors<M>().axpy(ctx.queue(), level.rows, M(1), level.y.data(), x.data());
   }
 };
 

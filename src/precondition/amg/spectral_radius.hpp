@@ -4,7 +4,7 @@
 #include "precondition/amg/cycle.hpp"
 #include "solve/spectrum.hpp"
 
-#include <cnc/blas1.hpp>
+#include <cnc/copy.hpp>
 
 #include <cmath>
 
@@ -19,34 +19,56 @@ struct SetRandom {
   }
 };
 
+/// p := z + (*rz / *rz_before) p; at first, where there is no number before, p := z.
+template <class M>
+struct NextDirection {
+  const double* rz;
+  const double* rz_before;
+  const M* z;
+  M* p;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    p[i] = rz_before == nullptr ? z[i] : z[i] + static_cast<M>(*rz / *rz_before) * p[i];
+  }
+};
+
 /// The largest eigenvalue of D^-1 A, which is symmetric positive definite, by some iterations of CG, whose coefficients are Lanczos' matrix.
-/// From inside, so a little more is returned; 0 where CG breaks down at once. Uses the vectors of the level. Waits.
+/// From inside, so a little more is returned; 0 where CG breaks down at once. Uses the vectors of the level. Waits, once:
+/// iterations after a breakdown leave no numbers, which is seen afterwards.
 template <class M, class Exec>
 double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level) {
+  using Space = typename Exec::memory_space;
   constexpr int steps = 8;
   constexpr double margin = 1.1;
-  LanczosMatrix lanczos;
   const auto& r = level.f;
   const auto& z = level.x;
-  const auto& p = level.d;
+  const auto& p = level.y;
   const auto& q = level.r;
+  ctx.reserve(level.rows);
+  const auto dots = zeroed<double, Space>("cnc::spectrum", 2 * steps + 1);
+  double* const rz = dots.data();       // [steps + 1]
+  double* const pq = rz + (steps + 1);  // [steps]
+  const auto dot_to = [&](double* to, const Vector<M, Space>& x, const Vector<M, Space>& y) {
+    ctx.template vectors<M>().dot(ctx.queue(), level.rows, x.data(), y.data(), to);
+  };
   on_each(ctx, level.rows, SetRandom<M>{r.data()});
-  double rz = 0, alpha = 0;
   for (int k = 0; k <= steps; ++k) {
-    on_each(ctx, level.blocks(),
-            SmoothBlock<M, true>{level.block_size, level.rows, level.inverse.data(), M(0), M(1),
-                                 r.data(), nullptr, q.data(), z.data()});
-    const double rz_before = rz;
-    rz = dot(ctx, r, z);
-    if (!(rz > 0) || !std::isfinite(rz)) break;
-    if (k > 0) lanczos.add(alpha, rz_before, rz);
+    level.relax_blocks(ctx, M(0), M(0), M(1), r.data(), nullptr, z.data());
+    dot_to(rz + k, r, z);
     if (k == steps) break;
-    axpby(ctx, M(1), z, static_cast<M>(k > 0 ? rz / rz_before : 0), p);
+    on_each(ctx, level.rows,
+            NextDirection<M>{rz + k, k > 0 ? rz + k - 1 : nullptr, z.data(), p.data()});
     level.A.multiply(ctx, M(1), p, M(0), q);
-    const double pq = dot(ctx, p, q);
-    if (!(pq > 0) || !std::isfinite(pq)) break;
-    alpha = rz / pq;
-    axpy(ctx, static_cast<M>(-alpha), q, r);
+    dot_to(pq + k, p, q);
+    on_each(ctx, level.rows, TakeOff<M>{rz + k, pq + k, q.data(), r.data()});
+  }
+  ctx.fence();
+  const auto seen = copy_to<HostSpace>(dots);
+  const auto usable = [&](int k) { return seen(k) > 0 && std::isfinite(seen(k)); };
+  LanczosMatrix lanczos;
+  for (int k = 0; k < steps; ++k) {
+    const int product = steps + 1 + k;
+    if (!usable(k) || !usable(product) || !usable(k + 1)) break;
+    lanczos.add(seen(k) / seen(product), seen(k), seen(k + 1));
   }
   return lanczos.size() > 0 ? margin * lanczos.ends().largest : 0;
 }

@@ -1,0 +1,105 @@
+// y := of_x x + of_y y + of_residual D^-1 (f - A x) of every backend that has it, for every format, block size, precision
+// and square edge shape, against the reference backend on the CSR matrix that the layouts were built from.
+
+#include "conformance/layouts.hpp"
+#include "conformance/per_backend.hpp"
+
+namespace cnc::testing {
+namespace {
+
+/// Residuals, first steps and later ones.
+struct Step {
+  double of_x, of_y, of_residual;
+  bool scaled;
+};
+constexpr Step steps[] = {
+    {0, 0, 1, false}, {1, 0, 0.7, true}, {1.3, -0.3, 0.7, true}, {0, 2, -1, false}};
+
+template <class M, class V>
+class RelaxCheck {
+ public:
+  RelaxCheck(const Backend& backend, Findings& findings, const NamedMatrix<M>& matrix)
+      : backend_(backend), findings_(findings), matrix_(matrix), A_(matrix.A) {
+    for (GuardedVector<V>* v : {&x_, &f_, &inverse_, &before_}) v->randomize(turn_++);
+    weights_ = row_weights(A_, x_);
+    for (const Step& step : steps) {
+      expected_.push_back(start(step));
+      matrix_ops<BcsrOperand<M>, V>(reference())
+          .relax(TestQueue(reference(), A_.rows, 1), A_.operand(),
+                 step_of(step, f_.data(), inverse_.data()), x_.data(), expected_.back().data());
+    }
+  }
+
+  void run() {
+    for (const Layout<M>& layout : layouts(A_, largest_block(A_)))
+      for (std::size_t k = 0; k < std::size(steps); ++k) {
+        const int threads = 1 + turn_++ % max_threads;
+        std::visit([&](const auto& a) { check(layout, a, k, threads); }, layout.A);
+      }
+  }
+
+ private:
+  static RelaxationStep<V> step_of(const Step& step, const V* f, const V* inverse) {
+    return {V(step.of_x), V(step.of_y), V(step.of_residual), f, step.scaled ? inverse : nullptr};
+  }
+  /// y before the step: never a number where it is not to be read.
+  GuardedVector<V> start(const Step& step) const {
+    GuardedVector<V> y(A_.rows, Alignment::odd);
+    if (step.of_y == 0)
+      y.fill(GuardedVector<V>::nan());
+    else
+      y.assign(before_);
+    return y;
+  }
+  double tolerance(const Step& step, index_t row) const {
+    const RowWeight& weight = weights_[static_cast<std::size_t>(row)];
+    const double residual =
+        (std::abs(double(f_[row])) + weight.absolute_sum) * std::abs(step.of_residual);
+    const double scaled = step.scaled ? residual * std::abs(double(inverse_[row])) : residual;
+    const double others = std::abs(step.of_x * x_[row]) + std::abs(step.of_y * before_[row]);
+    return sum_tolerance<V>(weight.length + 4, scaled + others);
+  }
+
+  template <class SparseMatrix>
+  void check(const Layout<M>& layout, const SparseMatrix& A, std::size_t k, int threads) {
+    const auto& ops = matrix_ops<decltype(A.operand()), V>(backend_);
+    if (!findings_.offered(ops.relax, "relax of " + layout.format)) return;
+    GuardedVector<V> y = start(steps[k]);
+    const TestQueue queue(backend_, A.rows, threads);
+    const auto step = step_of(steps[k], queue(std::as_const(f_)), queue(std::as_const(inverse_)));
+    ops.relax(queue, Planned(ops, queue, queue(A)).operand, step, queue(std::as_const(x_)),
+              queue(y));
+    queue.finish();
+    findings_.compare(
+        difference(y, expected_[k], [&](index_t row) { return tolerance(steps[k], row); }), [&] {
+          return "relax " + std::string(Precision<M, V>::name()) + " " + layout.name + ", " +
+                 matrix_.name + ", step " + std::to_string(k) + ", " + std::to_string(threads) +
+                 " threads";
+        });
+  }
+
+  const Backend& backend_;
+  Findings& findings_;
+  const NamedMatrix<M>& matrix_;
+  const CsrMatrix<M>& A_;
+  GuardedVector<V> x_{A_.rows, Alignment::odd}, f_{A_.rows, Alignment::even},
+      inverse_{A_.rows, Alignment::odd}, before_{A_.rows, Alignment::odd};
+  std::vector<RowWeight> weights_;
+  std::vector<GuardedVector<V>> expected_;
+  int turn_ = 31;
+};
+
+void check_relax(const Backend& backend, Findings& findings) {
+  for_each_precision([&](auto precision) {
+    using M = typename decltype(precision)::M;
+    using V = typename decltype(precision)::V;
+    for (const NamedMatrix<M>& matrix : conformance_matrices<M>())
+      if (matrix.A.rows == matrix.A.cols && (matrix.A.rows < 1000 || !is_emulated(backend)))
+        RelaxCheck<M, V>(backend, findings, matrix).run();
+  });
+}
+
+CNC_CONFORMANCE_TEST("relaxation steps", check_relax);
+
+}  // namespace
+}  // namespace cnc::testing
