@@ -20,6 +20,42 @@ function(cnc_set_device_flags target)
     "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--extended-lambda;--expt-relaxed-constexpr>")
 endfunction()
 
+# cnc_precompile(TARGET [FROM other] [HEADERS <header> ...] [EXCEPT regex])
+#
+# Kokkos' headers take longer to read than most sources to compile: they are read once, with HEADERS, for the target, or
+# for another one with the same flags. Sources with flags of their own do without, and those that match the expression:
+# they include nothing of Kokkos. Call it when all sources are added, in the directory of the target.
+# CMAKE_DISABLE_PRECOMPILE_HEADERS turns it off.
+function(cnc_precompile target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;EXCEPT" "HEADERS")
+  # Wrappers of device compilers know no such headers.
+  if(NOT PROJECT_IS_TOP_LEVEL OR Kokkos_DEVICES MATCHES "CUDA|HIP|SYCL"
+     OR NOT CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
+    return()
+  endif()
+  if(arg_FROM)
+    target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
+  else()
+    target_precompile_headers(${target} PRIVATE <Kokkos_Core.hpp> ${arg_HEADERS})
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(directory ${target} SOURCE_DIR)
+  foreach(source IN LISTS sources)
+    get_filename_component(path "${source}" ABSOLUTE BASE_DIR "${directory}")
+    get_source_file_property(options "${path}" TARGET_DIRECTORY ${target} COMPILE_OPTIONS)
+    if(options OR (arg_EXCEPT AND path MATCHES "${arg_EXCEPT}"))
+      set_source_files_properties("${path}" TARGET_DIRECTORY ${target} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+  # For ccache, which has to see what is included.
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
+endfunction()
+
+# Code that runs briefly takes longer to optimise: everything but the library and what is timed beside it.
+function(cnc_compile_briefly target)
+  target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>")
+endfunction()
+
 if(CNC_SANITIZE)
   # Instrumented loops do not vectorise, and clang would say so of each. Instrumented g++ code confuses g++'s own flow analysis: the warning then names paths that
   # cannot be taken.

@@ -17,7 +17,7 @@ std::string rate_text(double rate) { return print(rate < 99.95 ? "%.1f" : "%.0f"
 
 std::string time_cell(const Measurement& m) {
   if (!m.timing.measured()) return "-";
-  return m.timing.resolved() ? seconds_text(m.timing.median) : "below noise";
+  return m.timing.resolved() ? seconds_text(m.timing.median) : "noise";
 }
 /// The spread as a share of the median; of a figure below noise the noise itself.
 std::string spread_cell(const Timing& t) {
@@ -174,7 +174,7 @@ void print_remarks(std::ostream& out, const Comparison& c) {
                     "set is so ")
         << labelled("", "small that instructions bound the stream");
   if (unresolved > 0)
-    out << labelled("Note", print("below noise: %d figure%s no larger than the spread; a larger "
+    out << labelled("Note", print("noise: %d figure%s no larger than the spread; a larger "
                                   "--min-time may show %s",
                                   unresolved, plural(unresolved), unresolved == 1 ? "it" : "them"));
   for (const std::string& note : c.notes) out << labelled("Note", note);

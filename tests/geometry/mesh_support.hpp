@@ -71,7 +71,7 @@ inline std::string gzip(const std::string& bytes) {
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_out = static_cast<uInt>(packed.size());
   const int result = ::deflate(&stream, Z_FINISH);
-  packed.resize(packed.size() - stream.avail_out);
+  packed.resize(stream.total_out);
   ::deflateEnd(&stream);
   if (result != Z_STREAM_END) throw std::runtime_error("gzip");
   return packed;

@@ -1,49 +1,24 @@
 #pragma once
 
+#include "support/backend_cases.hpp"
 #include "support/catch.hpp"
 #include "support/tested_backends.hpp"
 
-#include <stdexcept>
-#include <string>
+#include <cstddef>
 #include <utility>
 
 // One test case per backend: the one way in which tests run on all of them.
 
 namespace cnc::testing {
 
-using BackendTest = void (*)(const Backend&);
-using BackendFilter = bool (*)(const Backend&);
-
 inline bool every_backend(const Backend&) { return true; }
-
-template <BackendTest test, std::size_t index>
-void run_on_backend() {
-  const Backend& backend = *tested_backends()[index];
-  const Availability availability = availability_of(backend);
-  if (!availability.usable)
-    CNC_SKIP((std::string(backend.name) + ": " + availability.detail).c_str());
-  test(backend);
-}
-
-template <BackendTest test, std::size_t index>
-void register_on_backend(const char* what, BackendFilter wanted) {
-  if (index >= tested_backends().size()) return;
-  const Backend& backend = *tested_backends()[index];
-  if (!wanted(backend)) return;
-  const std::string name = std::string(what) + " on " + backend.name +
-                           (backend.memory == MemorySpace::device ? " (device)" : "");
-  void (*run)() = run_on_backend<test, index>;
-  REGISTER_TEST_CASE(run, name, "");
-}
 
 /// One test case per backend, so that one which cannot run here is seen as skipped.
 /// Catch2 takes functions without arguments: hence the index as a template argument.
 template <BackendTest test, std::size_t... index>
 bool register_on_backends(const char* what, BackendFilter wanted, std::index_sequence<index...>) {
-  if (tested_backends().size() > sizeof...(index))
-    throw std::logic_error("more backends than register_on_backends counts");
-  (register_on_backend<test, index>(what, wanted), ...);
-  return true;
+  static constexpr void (*cases[])() = {[] { run_on_backend(test, *tested_backends()[index]); }...};
+  return register_cases(what, wanted, tested_backends(), cases, sizeof...(index));
 }
 
 }  // namespace cnc::testing
