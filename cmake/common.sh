@@ -87,6 +87,10 @@ find_nvcc() {
   [ -x "$nvcc" ] && echo "$nvcc"
 }
 
+# ccache keeps nothing that is compiled with a precompiled header unless it is told that macros of time and definitions
+# that the header does not read may differ.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
+
 # configure PRESET [cmake argument...]: ccache is used where it is installed, and never needed.
 configure() {
   local preset=$1
