@@ -22,11 +22,17 @@ struct IncompleteOptions {
   /// Rows of a block: couplings between blocks of so many consecutive rows are left out, so that blocks are solved side by side (block
   /// Jacobi with factors inside the blocks), at the price of iterations. 0: one block.
   index_t block_rows = 0;
+  /// The rows are taken by colours, no two neighbours of one colour, which leaves as many levels as there are colours (unless ilut fills
+  /// in), at the price of iterations. Not with block_rows.
+  bool by_colours = false;
+  /// Steps of Jacobi's method in place of each solve with a triangle: a polynomial of it, in which all rows go side by side, at the price
+  /// of iterations. 0: exact solves; at most 100.
+  int sweeps = 0;
 };
 
 /// An incomplete factorisation as a preconditioner: one solve with L, one with U.
 ///
-/// The rows keep the order in which they are: a fill-reducing one costs many more iterations. A pivot that is zero, or for ic0 not
+/// The rows keep the order in which they are, unless colours are asked for: a fill-reducing one costs many more iterations. A pivot that is zero, or for ic0 not
 /// positive, makes the factorisation start again with a part of |D| added to the diagonal, ten times as much each time. Rows whose
 /// predecessors are solved are solved side by side (level scheduling), on a device; on a host where there are enough of them. Blocks
 /// are solved by a thread each on a host.
@@ -36,7 +42,8 @@ struct IncompleteOptions {
 /// Errors   InvalidArgument (options out of range; apply without a set_up), OutOfMemory.
 /// Cost     set_up on one thread of the host, O(sum of squares of row lengths); apply reads L and U once, by levels on a device.
 /// Method   Saad, Iterative methods for sparse linear systems, 2nd ed., 2003, sections 10.3 (ILU(0), IC), 10.4 (ILUT) and 11.6 (levels);
-///          shifts: Manteuffel, An incomplete factorization technique for positive definite linear systems, 1980.
+///          shifts: Manteuffel, An incomplete factorization technique for positive definite linear systems, 1980; sweeps: Anzt, Chow,
+///          Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015; colours: Saad, section 12.4.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class IncompleteFactorization final : public PreconditionerBase<V, Exec> {
  public:
@@ -46,7 +53,8 @@ class IncompleteFactorization final : public PreconditionerBase<V, Exec> {
   explicit IncompleteFactorization(const IncompleteOptions& options = {});
   ~IncompleteFactorization() override;
 
-  std::string name() const override;  ///< "ilu0", "ilut:0.001", "ic0:block=500"
+  std::string name()
+      const override;  ///< "ilu0", "ilut:0.001", "ic0:block=500", "ilu0:colours,sweeps=3"
   double bytes(index_t rows, offset_t nonzeros) const override;
   /// @{
   /// What PreconditionerBase says of them.
@@ -55,12 +63,12 @@ class IncompleteFactorization final : public PreconditionerBase<V, Exec> {
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override;
   /// @}
-  /// On a device, where the levels are few enough for a graph: loops of the host are no part of what is enqueued.
+  /// On a device, where the levels, or sweeps, are few enough for a graph: loops of the host are no part of what is enqueued.
   bool only_enqueues() const override { return !detail::is_host_space<Space> && levels() <= 500; }
 
   offset_t entries() const;  ///< of L and U together, the diagonal once
   double shift() const;      ///< what was added to the diagonal, in parts of |D|; 0 as a rule
-  int levels() const;        ///< of L, of the last set_up
+  int levels() const;        ///< of L, of the last set_up; 0 where it is swept
 
  private:
   struct State;

@@ -35,6 +35,14 @@ struct SparseRows {
 struct Factors {
   SparseRows lower, upper;
   std::vector<double> inverse;  ///< of D
+
+  /// D^-1 U in place of U.
+  void scale_upper() {
+    for (std::size_t i = 0; i < inverse.size(); ++i)
+      for (auto e = static_cast<std::size_t>(upper.offsets[i]);
+           e < static_cast<std::size_t>(upper.offsets[i + 1]); ++e)
+        upper.values[e] *= inverse[i];
+  }
 };
 
 /// One attempt at a factorisation of a matrix with ascending rows.

@@ -32,16 +32,18 @@ struct OrderedRows {
   }
 };
 
-/// z(i) := inverse(i) (r(i) - row i of the triangle times z). inverse null: ones. r may be z.
+/// z(i) := inverse(i) (r(i) - row i of the triangle times `from`), which is z where rows are solved one after the other, or the step
+/// before. inverse null: ones. r may be z then.
 template <class V>
 struct SubstituteRow {
   OrderedRows<V> triangle;
   const V* inverse;
   const V* r;
+  const V* from;
   V* z;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const {
     const index_t row = triangle.rows[place];
-    const V rest = r[row] - triangle.times(place, z);
+    const V rest = r[row] - triangle.times(place, from);
     z[row] = inverse == nullptr ? rest : inverse[row] * rest;
   }
 };

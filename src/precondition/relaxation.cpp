@@ -2,12 +2,11 @@
 
 #include "convert/sorted_rows.hpp"
 #include "convert/spaces.hpp"
-#include "convert/transposed_pattern.hpp"
 #include "on_each.hpp"
+#include "precondition/colours.hpp"
 #include "precondition/ordered_rows.hpp"
 #include "precondition/set_up_preconditioner.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -20,17 +19,6 @@ template <class V, class Space>
 struct Triangle {
   Vector<index_t, Space> row_offsets, columns, origins;
   Vector<V, Space> values;
-};
-
-/// Rows [0, n) of A in the order of a sweep, and the colour of each.
-struct Sweep {
-  std::vector<index_t> rows, colour;
-  std::vector<index_t> begins;  ///< of colours among rows; empty in natural order
-  bool comes_before(index_t i, index_t j) const {
-    return begins.empty()
-               ? i < j
-               : colour[static_cast<std::size_t>(i)] < colour[static_cast<std::size_t>(j)];
-  }
 };
 
 /// inverse(i) := omega / a(i, i), for every row; adds up faults.
@@ -58,37 +46,6 @@ struct SweepBackRow {
     z[row] = rest * z[row] - inverse[row] * triangle.times(place, z);
   }
 };
-
-/// The rows by colours, no two neighbours of one colour.
-template <class V>
-Sweep coloured(const CsrMatrix<V>& A, const TransposedPattern<HostSpace>& At) {
-  Sweep sweep;
-  const auto n = static_cast<std::size_t>(A.rows);
-  sweep.colour.assign(n, -1);
-  std::vector<index_t> used_by;  // of each colour, the last row that met it
-  for (index_t i = 0; i < A.rows; ++i) {
-    const auto meet = [&](index_t j) {
-      const index_t colour = sweep.colour[static_cast<std::size_t>(j)];
-      if (colour >= 0) used_by[static_cast<std::size_t>(colour)] = i;
-    };
-    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k) meet(A.columns(k));
-    for (index_t k = At.row_offsets(i); k < At.row_offsets(i + 1); ++k) meet(At.columns(k));
-    std::size_t colour = 0;
-    while (colour < used_by.size() && used_by[colour] == i) ++colour;
-    if (colour == used_by.size()) used_by.push_back(-1);
-    sweep.colour[static_cast<std::size_t>(i)] = static_cast<index_t>(colour);
-  }
-  sweep.begins.assign(used_by.size() + 1, 0);
-  for (const index_t colour : sweep.colour) ++sweep.begins[static_cast<std::size_t>(colour) + 1];
-  for (std::size_t c = 0; c < used_by.size(); ++c) sweep.begins[c + 1] += sweep.begins[c];
-  std::vector<index_t> next = sweep.begins;
-  sweep.rows.resize(n);
-  for (index_t i = 0; i < A.rows; ++i) {
-    index_t& place = next[static_cast<std::size_t>(sweep.colour[static_cast<std::size_t>(i)])];
-    sweep.rows[static_cast<std::size_t>(place++)] = i;
-  }
-  return sweep;
-}
 
 }  // namespace detail::relaxation
 
@@ -123,31 +80,31 @@ struct Relaxation<V, Exec>::State {
   void order_rows(const CsrMatrix<V, Space>& A) {
     const auto host_offsets = copy_to<HostSpace>(A.row_offsets);
     const auto host_columns = copy_to<HostSpace>(A.columns);
-    Sweep sweep;
+    detail::OrderOfRows order;
     if (natural()) {
-      sweep.rows.resize(static_cast<std::size_t>(A.rows));
-      for (index_t i = 0; i < A.rows; ++i) sweep.rows[static_cast<std::size_t>(i)] = i;
+      order.rows.resize(static_cast<std::size_t>(A.rows));
+      for (index_t i = 0; i < A.rows; ++i) order.rows[static_cast<std::size_t>(i)] = i;
     } else {
       const CsrMatrix<V> pattern(A.rows, A.cols, 1, host_offsets, host_columns,
                                  uninitialized<V>("cnc::pattern", host_columns.extent(0)));
-      sweep = coloured(pattern, detail::transposed_pattern(pattern));
+      order = detail::coloured(pattern);
     }
-    begins = sweep.begins;
-    rows = detail::copied_to<Space>(sweep.rows);
-    lower = triangle(host_offsets, host_columns, sweep,
-                     [&](index_t row, index_t column) { return sweep.comes_before(column, row); });
+    begins = order.begins;
+    rows = detail::copied_to<Space>(order.rows);
+    lower = triangle(host_offsets, host_columns, order,
+                     [&](index_t row, index_t column) { return order.comes_before(column, row); });
     if (options.kind == RelaxationKind::ssor)
-      upper = triangle(host_offsets, host_columns, sweep, [&](index_t row, index_t column) {
-        return sweep.comes_before(row, column);
+      upper = triangle(host_offsets, host_columns, order, [&](index_t row, index_t column) {
+        return order.comes_before(row, column);
       });
   }
 
   template <class Belongs>
   Triangle<V, Space> triangle(const Vector<const index_t>& offsets,
-                              const Vector<const index_t>& columns, const Sweep& sweep,
-                              const Belongs& belongs) {
+                              const Vector<const index_t>& columns,
+                              const detail::OrderOfRows& order, const Belongs& belongs) {
     std::vector<index_t> its_offsets{0}, its_columns, origins;
-    for (const index_t row : sweep.rows) {
+    for (const index_t row : order.rows) {
       for (index_t k = offsets(row); k < offsets(row + 1); ++k)
         if (belongs(row, columns(k))) {
           its_columns.push_back(columns(k));
@@ -170,7 +127,7 @@ struct Relaxation<V, Exec>::State {
   void sweep(const Context<Exec>& ctx, const V* r, V* z) const {
     const std::size_t n = rows.extent(0);
     detail::in_order(ctx, begins, n, false,
-                     detail::SubstituteRow<V>{ordered(lower), inverse.data(), r, z});
+                     detail::SubstituteRow<V>{ordered(lower), inverse.data(), r, z, z});
     if (options.kind == RelaxationKind::ssor)
       detail::in_order(
           ctx, begins, n, true,

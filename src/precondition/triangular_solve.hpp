@@ -20,37 +20,54 @@ struct SolveBlock {
   }
 };
 
-/// A triangle whose rows are solved one after the other, or level by level: those of a level need those of levels before only.
+/// How a triangle is solved.
+struct TriangularOptions {
+  bool from_the_end = false;
+  /// On a host: so many rows are a block, which needs no other one and is a thread's. 0: none.
+  index_t block_rows = 0;
+  bool swept = false;  ///< not exactly, but by steps of Jacobi's method
+  /// The caller's row of each row of the triangle; empty: the same.
+  std::vector<index_t> rows = {};
+};
+
+/// I + T, T strictly triangular, whose rows are solved one after the other, or level by level: those of a level need those of levels
+/// before only.
 template <class V, class Exec>
 class TriangularSolve {
  public:
   using Space = typename Exec::memory_space;
 
-  /// Level by level on a device, and on a host where levels are long enough for threads; there block by block of `block_rows` where
-  /// it is not zero: such blocks do not need each other.
-  void set_up(const SparseRows& triangle, bool from_the_end, index_t block_rows = 0) {
+  /// Level by level on a device, and on a host where levels are long enough for threads.
+  void set_up(const SparseRows& triangle, const TriangularOptions& options) {
     const auto n = static_cast<index_t>(triangle.offsets.size()) - 1;
-    std::vector<index_t> order = levels_of(triangle, from_the_end);
-    const index_t levels = levels_;
-    block_rows_ = is_host_space<Space> ? block_rows : 0;
-    cut_off_ = from_the_end && block_rows_ > 0 ? n % block_rows_ : 0;
-    if (is_host_space<Space> &&
-        (block_rows > 0 || n < 8192 * offset_t(std::max<index_t>(levels, 1)))) {
+    std::vector<index_t> order;
+    levels_ = 0;
+    begins_.clear();
+    if (!options.swept) order = levels_of(triangle, options.from_the_end);
+    block_rows_ = is_host_space<Space> && !options.swept ? options.block_rows : 0;
+    cut_off_ = options.from_the_end && block_rows_ > 0 ? n % block_rows_ : 0;
+    if (options.swept || block_rows_ > 0 ||
+        (is_host_space<Space> && n < 8192 * offset_t(std::max<index_t>(levels_, 1)))) {
       begins_.clear();
+      order.resize(static_cast<std::size_t>(n));
       for (index_t k = 0; k < n; ++k)
-        order[static_cast<std::size_t>(k)] = from_the_end ? n - 1 - k : k;
+        order[static_cast<std::size_t>(k)] = options.from_the_end ? n - 1 - k : k;
     }
+    const auto given = [&](index_t row) {
+      return options.rows.empty() ? row : options.rows[static_cast<std::size_t>(row)];
+    };
     std::vector<index_t> offsets{0}, columns;
     std::vector<V> values;
     offsets.reserve(order.size() + 1);
     columns.reserve(triangle.columns.size());
     values.reserve(triangle.columns.size());
-    for (const index_t row : order) {
+    for (index_t& row : order) {
       for (index_t k = triangle.begin(row); k < triangle.end(row); ++k) {
-        columns.push_back(triangle.columns[static_cast<std::size_t>(k)]);
+        columns.push_back(given(triangle.columns[static_cast<std::size_t>(k)]));
         values.push_back(static_cast<V>(triangle.values[static_cast<std::size_t>(k)]));
       }
       offsets.push_back(static_cast<index_t>(columns.size()));
+      row = given(row);
     }
     rows_ = copied_to<Space>(order);
     offsets_ = copied_to<Space>(offsets);
@@ -58,19 +75,36 @@ class TriangularSolve {
     values_ = copied_to<Space>(values);
   }
 
+  /// z := (D^-1 + T)^-1 r, D being `inverse` or, if that is null, I. r may be z.
   void apply(const Context<Exec>& ctx, const V* inverse, const V* r, V* z) const {
-    const SubstituteRow<V> body{
-        {rows_.data(), offsets_.data(), columns_.data(), values_.data()}, inverse, r, z};
-    const auto n = static_cast<offset_t>(rows_.extent(0));
+    const SubstituteRow<V> body{triangle(), inverse, r, z, z};
     if (block_rows_ == 0) return in_order(ctx, begins_, rows_.extent(0), false, body);
+    const auto n = static_cast<offset_t>(rows_.extent(0));
     const offset_t blocks = ceil_div(n, offset_t(block_rows_));
     if constexpr (is_host_space<Space>)
       on_host(blocks, threads_for(n, ctx.threads()), SolveBlock<V>{body, cut_off_, block_rows_, n});
   }
 
+  /// z := D (I - T + T^2 - ...) r up to the power `steps`, at least 1: so many steps of Jacobi's method from r on. r, z and `between`
+  /// are three vectors; of one step the last is not used.
+  void sweep(const Context<Exec>& ctx, int steps, const V* inverse, const V* r, V* between,
+             V* z) const {
+    const V* from = r;
+    for (int left = steps; left > 0; --left) {
+      V* const to = left % 2 == 1 ? z : between;
+      on_each(ctx, static_cast<offset_t>(rows_.extent(0)),
+              SubstituteRow<V>{triangle(), left == 1 ? inverse : nullptr, r, from, to});
+      from = to;
+    }
+  }
+
   index_t levels() const { return levels_; }
 
  private:
+  OrderedRows<V> triangle() const {
+    return {rows_.data(), offsets_.data(), columns_.data(), values_.data()};
+  }
+
   /// Rows by levels, each in its order.
   std::vector<index_t> levels_of(const SparseRows& triangle, bool from_the_end) {
     const auto n = static_cast<index_t>(triangle.offsets.size()) - 1;

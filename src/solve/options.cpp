@@ -184,7 +184,41 @@ struct NamedNumber {
   }
 };
 
-/// ic0, ilu0 or ilut, behind them DROP of ilut and block=ROWS.
+/// body(word) for each word between commas.
+template <class Body>
+void for_each_word(std::string_view words, const Body& body) {
+  for (bool more = true; more;) {
+    const std::size_t comma = words.find(',');
+    body(words.substr(0, comma));
+    more = comma != std::string_view::npos;
+    if (more) words.remove_prefix(comma + 1);
+  }
+}
+
+/// One of the words behind "ilu0:". Those of ilut begin with a number, unless it is left out.
+bool read_incomplete_word(std::string_view word, bool first, IncompleteOptions& options) {
+  const std::string_view block = "block=", sweeps = "sweeps=";
+  if (word == "colours") {
+    options.by_colours = true;
+    return true;
+  }
+  if (word.starts_with(block)) {
+    const auto rows = number<index_t>(word.substr(block.size()));
+    options.block_rows = rows.value_or(0);
+    return options.block_rows >= 1;
+  }
+  if (word.starts_with(sweeps)) {
+    const auto steps = number<int>(word.substr(sweeps.size()));
+    options.sweeps = steps.value_or(0);
+    return options.sweeps >= 1 && options.sweeps <= 100;
+  }
+  const auto drop = number<double>(word);
+  options.drop = drop.value_or(-1);
+  return first && options.kind == IncompleteKind::ilut && options.drop >= 0 &&
+         options.drop <= 0.999;
+}
+
+/// ic0, ilu0 or ilut, behind them DROP of ilut and other words.
 std::optional<IncompleteOptions> read_incomplete(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view name = text.substr(0, colon);
@@ -196,24 +230,18 @@ std::optional<IncompleteOptions> read_incomplete(std::string_view text) {
   else if (name != "ilu0")
     return {};
   if (colon == text.size()) return options;
-  const std::string_view words = text.substr(colon + 1), block = "block=";
-  std::string_view last = words;
-  if (options.kind == IncompleteKind::ilut && !words.starts_with(block)) {
-    const std::size_t comma = std::min(words.find(','), words.size());
-    const auto drop = number<double>(words.substr(0, comma));
-    if (!drop || !(*drop >= 0 && *drop <= 0.999))
-      throw InvalidArgument("preconditioner '" + std::string(text) +
-                            "': ilut takes a number from 0 to 0.999");
-    options.drop = *drop;
-    if (comma == words.size()) return options;
-    last = words.substr(comma + 1);
-  }
-  const auto rows =
-      last.starts_with(block) ? number<index_t>(last.substr(block.size())) : std::nullopt;
-  if (!rows || *rows < 1)
-    throw InvalidArgument("preconditioner '" + std::string(text) + "': '" + std::string(last) +
-                          "' is not block=ROWS");
-  options.block_rows = *rows;
+  bool first = true;
+  for_each_word(text.substr(colon + 1), [&](std::string_view word) {
+    if (!read_incomplete_word(word, first, options))
+      throw InvalidArgument(
+          "preconditioner '" + std::string(text) + "': '" + std::string(word) + "' is none of " +
+          (options.kind == IncompleteKind::ilut ? "a number from 0 to 0.999, " : "") +
+          "block=ROWS, colours, sweeps=1..100");
+    first = false;
+  });
+  if (options.by_colours && options.block_rows > 0)
+    throw InvalidArgument("preconditioner '" + std::string(text) +
+                          "': blocks have rows in their own order, not by colours");
   return options;
 }
 
@@ -261,18 +289,13 @@ std::optional<AmgOptions> read_amg(std::string_view text) {
   if (!text.starts_with(name) || (text.size() > name.size() && text[name.size()] != ':')) return {};
   AmgOptions options;
   if (text == name) return options;
-  std::string_view words = text.substr(name.size() + 1);
-  for (bool more = true; more;) {
-    const std::size_t comma = words.find(',');
-    const std::string_view word = words.substr(0, comma);
+  for_each_word(text.substr(name.size() + 1), [&](std::string_view word) {
     if (!read_amg_word(word, options))
       throw InvalidArgument("preconditioner '" + std::string(text) + "': '" + std::string(word) +
                             "' is none of smoother=chebyshev|jacobi|l1-jacobi|gauss-seidel|"
                             "ilu0, degree=1..16, strength=0..1, block=1..16, "
                             "coarsest=1..4000, levels=1..100, cycle=v, w or k, plain, double");
-    more = comma != std::string_view::npos;
-    if (more) words.remove_prefix(comma + 1);
-  }
+  });
   return options;
 }
 
@@ -298,7 +321,8 @@ PreconditionerSpec parse_preconditioner(std::string_view text) {
     refuse("preconditioner", text,
            "auto[:SOLVES], none, jacobi[:W], block-jacobi[:B], gauss-seidel[-colours], "
            "sor[-colours][:W], "
-           "ssor[-colours][:W], ic0, ilu0, ilut[:DROP] (each with block=ROWS), chebyshev[:DEGREE], "
+           "ssor[-colours][:W], ic0, ilu0, ilut[:DROP] (each with block=ROWS, "
+           "colours, sweeps=K), chebyshev[:DEGREE], "
            "amg[:OPTION,...]");
   const auto size =
       text[block.size()] == ':' ? number<int>(text.substr(block.size() + 1)) : std::nullopt;

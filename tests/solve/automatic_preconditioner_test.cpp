@@ -106,7 +106,8 @@ TEST_CASE("preconditioners are read from text, and made") {
   };
   for (const char* text :
        {"auto", "amg", "ic0", "ilu0", "ilut:0.01", "chebyshev:3", "ssor:1.2", "none",
-        "block-jacobi:17", "block-jacobi:32", "ic0:block=500", "ilut:0.01,block=7"})
+        "block-jacobi:17", "block-jacobi:32", "ic0:block=500", "ilut:0.01,block=7",
+        "ilu0:colours,sweeps=3", "ilut:0.01,sweeps=100", "ic0:colours"})
     CHECK(name(text) == text);
   CHECK(name("amg:degree=3,strength=0.5,block=2,coarsest=50,levels=4,cycle=w,plain,double") ==
         "amg");
@@ -130,12 +131,33 @@ TEST_CASE("preconditioners are read from text, and made") {
   CHECK(smoother("amg:smoother=l1-jacobi") == AmgSmoother::l1_jacobi);
   CHECK(smoother("amg:smoother=gauss-seidel") == AmgSmoother::gauss_seidel);
   CHECK(smoother("amg:smoother=ilu0") == AmgSmoother::ilu0);
-  for (const char* text :
-       {"amgx",           "amg:",          "amg:degree",       "amg:degree=0", "amg:strength=1",
-        "amg:cycle=f",    "amg:smoother=", "amg:smoother=ic0", "ic1",          "ilu",
-        "ic0:block=0",    "ic0:7",         "ilut:0.1,7",       "ilut:block=",  "block-jacobi:33",
-        "block-jacobi:0", "ilut:",         "ilut:1",           "ilut:-1",      "chebyshev:0",
-        "auto:0",         "auto:x"}) {
+  for (const char* text : {"amgx",
+                           "amg:",
+                           "amg:degree",
+                           "amg:degree=0",
+                           "amg:strength=1",
+                           "amg:cycle=f",
+                           "amg:smoother=",
+                           "amg:smoother=ic0",
+                           "ic1",
+                           "ilu",
+                           "ic0:block=0",
+                           "ic0:7",
+                           "ilut:0.1,7",
+                           "ilut:block=",
+                           "block-jacobi:33",
+                           "block-jacobi:0",
+                           "ilut:",
+                           "ilut:1",
+                           "ilut:-1",
+                           "chebyshev:0",
+                           "auto:0",
+                           "auto:x",
+                           "ic0:sweeps=0",
+                           "ic0:sweeps=101",
+                           "ic0:colour",
+                           "ilut:sweeps=2,0.1",
+                           "ic0:block=7,colours"}) {
     INFO(text);
     CHECK_THROWS_AS(parse_preconditioner(text), InvalidArgument);
   }

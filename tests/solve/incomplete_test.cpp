@@ -5,6 +5,7 @@
 #include <cnc/block_jacobi.hpp>
 #include <cnc/incomplete.hpp>
 #include <cnc/polynomial.hpp>
+#include <cnc/reorder.hpp>
 #include <cnc/triplets.hpp>
 
 #include <memory>
@@ -82,6 +83,87 @@ TEST_CASE("blocks of a factorisation know nothing of each other") {
     }
   CHECK_THROWS_WITH(IncompleteFactorization<double>({.block_rows = -1}),
                     ContainsSubstring("rows of a block"));
+}
+
+TEST_CASE("colours are another order of the rows, and as many levels") {
+  Context<> ctx;
+  const auto A = generate_problem("convection3d:6:1");
+  const Vector<double> r = varied_vector<double>(A.rows);
+  // Red and black points of the grid.
+  std::vector<index_t> order;
+  for (const int colour : {0, 1})
+    for (index_t i = 0; i < A.rows; ++i)
+      if ((i + i / 6 + i / 36) % 2 == colour) order.push_back(i);
+  const auto p = zeroed<index_t>("p", order.size());
+  std::copy(order.begin(), order.end(), p.data());
+  const auto by_colours = permute(A, p);
+  const Vector<double> permuted = zeros<double>(A.rows), expected = zeros<double>(A.rows);
+  for (index_t i = 0; i < A.rows; ++i) permuted(i) = r(p(i));
+  for (const IncompleteKind kind : {IncompleteKind::ilu0, IncompleteKind::ilut}) {
+    IncompleteFactorization<double> M({.kind = kind, .by_colours = true});
+    IncompleteFactorization<double> other({.kind = kind});
+    REQUIRE(M.set_up(ctx, A, Matrix<double>(A)).ok());
+    REQUIRE(other.set_up(ctx, by_colours, Matrix<double>(by_colours)).ok());
+    if (kind == IncompleteKind::ilu0) CHECK(M.levels() == 2);
+    const Vector<double> z = applied(ctx, other, permuted);
+    for (index_t i = 0; i < A.rows; ++i) expected(p(i)) = z(i);
+    CHECK(relative_difference(applied(ctx, M, r), expected) == 0);
+  }
+  // The row at fault is the caller's.
+  IncompleteFactorization<double> M({.by_colours = true});
+  const auto faulty = small_matrix({{2, 1, 0}, {0, 0, 0}, {0, 1, 2}});
+  CHECK(M.set_up(ctx, faulty, Matrix<double>(faulty)).row == 1);
+  CHECK_THROWS_WITH(IncompleteFactorization<double>({.block_rows = 4, .by_colours = true}),
+                    ContainsSubstring("colours"));
+}
+
+TEST_CASE("sweeps are powers of the triangles, of which there are no more than levels") {
+  Context<> ctx;
+  const auto A = generate_problem("convection3d:4:1");
+  const Vector<double> r = varied_vector<double>(A.rows);
+  for (const IncompleteKind kind :
+       {IncompleteKind::ic0, IncompleteKind::ilu0, IncompleteKind::ilut})
+    for (const bool by_colours : {false, true}) {
+      INFO(int(kind) << by_colours);
+      IncompleteFactorization<double> exact({.kind = kind, .by_colours = by_colours});
+      REQUIRE(exact.set_up(ctx, A, Matrix<double>(A)).ok());
+      const Vector<double> expected = applied(ctx, exact, r);
+      double before = 1e300;
+      for (const int sweeps : {1, 2, 5, exact.levels() - 1, 100}) {
+        IncompleteFactorization<double> M(
+            {.kind = kind, .by_colours = by_colours, .sweeps = sweeps});
+        REQUIRE(M.set_up(ctx, A, Matrix<double>(A)).ok());
+        CHECK(M.levels() == 0);
+        const double difference = relative_difference(applied(ctx, M, r), expected);
+        if (sweeps < exact.levels() - 1) {
+          CHECK(difference < before);
+          CHECK(difference > 1e-12);
+        } else {
+          CHECK(difference < 1e-14);
+        }
+        before = difference;
+      }
+    }
+  for (const int sweeps : {-1, 101})
+    CHECK_THROWS_WITH(IncompleteFactorization<double>({.sweeps = sweeps}),
+                      ContainsSubstring("sweeps"));
+}
+
+CNC_SOLVER_TEST_WHERE(takes_objects, "factors that are swept, or by colours, save iterations") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:30x25", "poisson2d:9x8"));
+  const SolveReport jacobi =
+      solve_once(ctx, options_for(Method::pcg, {}, PreconditionerKind::jacobi), P.A, P.b,
+                 zeros<double>(P.rows()));
+  for (const IncompleteOptions& options :
+       {IncompleteOptions{.kind = IncompleteKind::ic0, .by_colours = true},
+        IncompleteOptions{.kind = IncompleteKind::ic0, .sweeps = 1},
+        IncompleteOptions{.kind = IncompleteKind::ic0, .sweeps = 4}}) {
+    const Vector<double> x = zeros<double>(P.rows());
+    const SolveReport report = solve_with(ctx, Method::pcg, incomplete<Exec>(options), P, x);
+    CHECK(report.converged());
+    CHECK(report.iterations < jacobi.iterations);
+    CHECK(relative_difference(x, P.solution) < 1e-6);
+  }
 }
 
 CNC_SOLVER_TEST_WHERE(takes_objects, "dense blocks of block-Jacobi are inverted whole") {
@@ -187,6 +269,16 @@ TEST_CASE("ic0 is symmetric to rounding, whatever the entries") {
   for (index_t i = 0; i < P.rows(); ++i) v(i) = (i * 53 % 17) - 8.0;
   const double uv = dot_of(u, applied(ctx, M, v)), vu = dot_of(v, applied(ctx, M, u));
   CHECK(std::abs(uv - vu) <= 1e-13 * dot_of(u, applied(ctx, M, u)));
+  for (const int sweeps : {1, 2, 3}) {
+    IncompleteFactorization<double> swept(
+        {.kind = IncompleteKind::ic0, .by_colours = sweeps == 3, .sweeps = sweeps});
+    REQUIRE(swept.set_up(ctx, P.A, Matrix<double>(P.A)).ok());
+    const double with_u = dot_of(u, applied(ctx, swept, v)),
+                 with_v = dot_of(v, applied(ctx, swept, u));
+    const double size = dot_of(u, applied(ctx, swept, u));
+    CHECK(size > 0);
+    CHECK(std::abs(with_u - with_v) <= 1e-13 * size);
+  }
 }
 
 TEST_CASE("levels give what one row after the other gives") {
