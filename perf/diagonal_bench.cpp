@@ -87,6 +87,7 @@ SolveOptions solve_options(const Solving& solving, const DiagonalProblem& proble
   solve.method = solving.method;
   solve.preconditioner = solving.sweeps ? PreconditionerKind::none : PreconditionerKind::jacobi;
   solve.format = {by_diagonals ? "dia" : "csr", 1};
+  solve.storage = StoragePrecision::as_vectors;  // what the figures say
   solve.rtol = std::is_same_v<V, float> ? 1e-5 : 1e-8;
   solve.max_iterations = options.max_iterations;
   solve.max_seconds = options.max_seconds;

@@ -112,9 +112,9 @@ struct FormatAdvice {
   std::vector<std::string> reasons;  ///< sentences
 };
 /// The spec with the least predicted time: predicted bytes over expected efficiency of kernels on the
-/// host or on a device.
+/// host or on a device. `csr_value_bytes`: of values in CSR, which shares them with the caller, where copies have others; 0: the same.
 FormatAdvice choose_format(const Structure& structure, int value_bytes,
-                           MemorySpace memory = MemorySpace::host);
+                           MemorySpace memory = MemorySpace::host, int csr_value_bytes = 0);
 
 /// Builds A in the given layout, in the memory where A is ("auto" is resolved by analyze and
 /// choose_format). The layout csr is A

@@ -56,7 +56,10 @@ const char* to_string(Arithmetic arithmetic);
 
 /// Type in which the matrix is stored for the iteration; the true residual always uses the matrix given.
 enum class StoragePrecision {
-  as_vectors,
+  /// As the vectors; on a host a layout that is a copy (all but CSR, which shares the caller's arrays) has its values in float under
+  /// double vectors where float holds every one of them, unless there is a preconditioner object, which may look at it.
+  lossless,
+  as_vectors,  ///< in the type of the vectors
   f32,  ///< float matrix under double vectors: restarted from the true residual until it is met; where the float
   ///< one fails, the one given goes on in CSR, then and until the next prepare or update_values
 };
@@ -149,8 +152,8 @@ struct SolveOptions {
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
   int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes the block size of the matrix layout
   FormatSpec format = {};             ///< layout to build in prepare; "auto" chooses
-  StoragePrecision storage = StoragePrecision::as_vectors;  ///< of the matrix
-  Reordering reordering = Reordering::none;                 ///< of the rows
+  StoragePrecision storage = StoragePrecision::lossless;  ///< of the matrix
+  Reordering reordering = Reordering::none;               ///< of the rows
   /// The caller vouches for every CSR and BCSR matrix given: offsets and columns are in range, and the columns
   /// of a row ascend, none twice. prepare then skips its check (BcsrMatrix::validate: less than one product). A
   /// wrong promise is reads and writes out of bounds.
@@ -230,7 +233,7 @@ struct SolveReport {
   std::vector<double> component_tolerances;  ///< what each of them has to meet
   /// Of pcg, pcg_single_reduction and pcg_pipelined, with record_history: the energy norm sqrt(e . A e) of the error e of iteration energy_iteration,
   /// from below and as a rule close; that of later iterations is smaller. By Hestenes & Stiefel's identity with a delay
-  /// (Strakos & Tichy 2002). NaN of other methods, while a float matrix is in use, and where several columns were solved together.
+  /// (Strakos & Tichy 2002). NaN of other methods, while a matrix rounded to float is in use, and where several columns were solved together.
   double energy_error = not_computed;
   index_t energy_iteration = 0;                  ///< an entry of `history`, some before the last
   double least_squares_residual = not_computed;  ///< of lsqr: ||b - A x||
@@ -245,11 +248,13 @@ struct SolveReport {
   std::string
       preconditioner;  ///< "none", "jacobi", "block-jacobi:3", "function", or the name of an object
   std::string format;  ///< layout that was used, "bcsr:3"
+  bool values_in_float =
+      false;  ///< it has float values under double vectors: without loss, or as StoragePrecision::f32 asks
   SolveForm form = SolveForm::automatic;     ///< how the iterations were done
   Arithmetic arithmetic = Arithmetic::fast;  ///< of products and dots
   Method method = Method::automatic;         ///< the method, the last one where several were tried
   std::string
-      choice;  ///< Method::automatic: "pcg: symmetric with a positive diagonal"; and what followed where a method, or a float matrix, failed
+      choice;  ///< Method::automatic: "pcg: symmetric with a positive diagonal"; what followed where a method, or a float matrix, failed; and of a method that was named, that it is not made for a preconditioner that varies
   std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is that of b - A x0
 
   /// Whether the status is `converged`.
@@ -280,7 +285,7 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
 /// Kokkos::finalize, so they are not static.
 ///
 /// V is the type of the vectors. The matrix may be given in any precision; it is stored in V, or in
-/// float under double vectors with StoragePrecision::f32.
+/// float under double vectors (StoragePrecision).
 /// Numerical trouble is a status in the report, misuse an exception.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class Solver {
@@ -312,7 +317,8 @@ class Solver {
 
   /// New values on the pattern given to prepare: refills the layout and the preconditioner in place. Where
   /// `auto` chose dia-symmetric and the values are no longer symmetric, it chooses again, once: report and
-  /// advice say so.
+  /// advice say so. Where values had been stored in float without loss and float does not hold the new ones, the layout is built
+  /// again in double, in new memory.
   /// Errors   InvalidArgument (extents, pattern differ, matrix-free: the solver goes on with the old values; a value
   ///          that the layout cannot hold: the solver is then no longer prepared).
   void update_values(const CsrMatrix<V, Space>& A);

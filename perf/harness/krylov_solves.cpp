@@ -104,6 +104,7 @@ SolveOptions endless(Method method, PreconditionerKind preconditioner, int block
   options.restart = gmres_restart;
   options.preconditioner = preconditioner;
   options.preconditioner_block_size = block_size;
+  options.storage = StoragePrecision::as_vectors;  // what the figures say
   options.rtol = 0;  // never met, so that every solve runs to its limit
   options.divergence = std::numeric_limits<double>::max();
   options.record_history = false;

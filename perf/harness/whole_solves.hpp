@@ -67,6 +67,7 @@ SolveLine whole_solve(Context<Exec>& ctx, const MeasuredSystem& system, const Cs
   SolveOptions options;
   options.method = Method::pcg;
   options.format = format;
+  options.storage = StoragePrecision::as_vectors;  // what the figures say
   options.rtol = whole.rtol;
   options.divergence = std::numeric_limits<double>::max();
   options.max_iterations = whole.iterations;

@@ -66,6 +66,7 @@ nlohmann::json report_json(const SolveReport& report) {
       {"gigabytes_per_second", report.gigabytes_per_second()},
       {"backend", report.backend},
       {"format", report.format},
+      {"values_in_float", report.values_in_float},
       {"form", to_string(report.form)},
       {"arithmetic", to_string(report.arithmetic)},
       {"method", method_name(report.method)},

@@ -183,7 +183,9 @@ std::string backend_text(const SolveOutcome& outcome) {
 void print_format(std::ostream& out, const SolveRequest& request, const SolveOutcome& outcome) {
   const std::string& format = outcome.report.format;
   const bool automatic = request.options.format.name == "auto";
-  out << labelled("Format", format + (automatic ? " (auto)" : ""));
+  const bool in_float = outcome.report.values_in_float && request.precision == Precision::f64;
+  out << labelled("Format", format + (automatic ? " (auto)" : "") +
+                                (in_float ? ", its values in float without loss" : ""));
   if (!automatic) return;
   for (const std::string& reason : outcome.advice)
     if (reason.rfind(format + ":", 0) == 0 || reason.rfind("csr:", 0) == 0 ||

@@ -16,7 +16,7 @@ namespace cnc::cli {
 /// The product that an iteration takes, in the layout and storage that the solver chose.
 template <class V, class Exec, class Space = typename Exec::memory_space>
 Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrMatrix<V>& on_host,
-                    const SolveOutcome& outcome, const SolveOptions& options) {
+                    const SolveOutcome& outcome) {
   const Vector<V, Space> x = zeroed<V, Space>("x", static_cast<std::size_t>(A.cols)),
                          y = zeroed<V, Space>("y", static_cast<std::size_t>(A.rows));
   const auto time = [&](const auto& matrix) -> Timing {
@@ -30,7 +30,7 @@ Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrM
   };
   const FormatSpec format = parse_format(outcome.report.format);
   if constexpr (std::is_same_v<V, double>)
-    if (options.storage == StoragePrecision::f32)
+    if (outcome.report.values_in_float)
       return time(build_format(copy_to<Space>(convert_values<float>(on_host)), format));
   return time(build_format(A, format));
 }
@@ -61,7 +61,7 @@ void measure_repeats(Context<Exec>& ctx, Solver<V, Exec>& solver, const CsrMatri
   if (iterations >= 4)
     repeats.iteration = time_iteration(solver, iterations / 4, iterations, b, x, reset,
                                        {std::min(request.repeat, 20), 0.1});
-  repeats.product = time_product(ctx, A, on_host, outcome, request.options);
+  repeats.product = time_product(ctx, A, on_host, outcome);
   repeats.prepare = collect({std::min(request.repeat - 1, 5), 0}, [&] {
     const double start = now();
     solver.prepare(A);

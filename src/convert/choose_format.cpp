@@ -48,20 +48,24 @@ std::vector<FormatSpec> comparable_formats(const Structure& structure, double mi
   return specs;
 }
 
-FormatAdvice choose_format(const Structure& structure, int value_bytes, MemorySpace memory) {
-  require(value_bytes == 4 || value_bytes == 8, "choose_format: values have 4 or 8 bytes");
+FormatAdvice choose_format(const Structure& structure, int value_bytes, MemorySpace memory,
+                           int csr_value_bytes) {
+  if (csr_value_bytes == 0) csr_value_bytes = value_bytes;
+  for (const int bytes : {value_bytes, csr_value_bytes})
+    require(bytes == 4 || bytes == 8, "choose_format: values have 4 or 8 bytes");
   // Blocks less than half full cost more bytes than CSR in either precision.
   constexpr double min_density = 0.5;
   FormatAdvice advice;
   Candidate best;
   for_each_spec(structure, min_density, [&](const auto& format, const FormatSpec& spec) {
-    const double bytes = format.predicted_bytes(structure, spec, value_bytes, memory);
+    const int its_value_bytes = spec.name == "csr" ? csr_value_bytes : value_bytes;
+    const double bytes = format.predicted_bytes(structure, spec, its_value_bytes, memory);
     if (bytes < 0) {
       advice.reasons.push_back(spec.text() + ": cannot hold this matrix");
       return;
     }
     const Candidate candidate{spec, bytes,
-                              format.expected_efficiency(structure, spec, value_bytes, memory)};
+                              format.expected_efficiency(structure, spec, its_value_bytes, memory)};
     advice.reasons.push_back(describe(structure, candidate));
     // Only a real gain replaces an earlier, simpler format.
     if (best.spec.name == "auto" || candidate.time() < best.time()) best = candidate;

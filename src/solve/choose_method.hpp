@@ -24,6 +24,13 @@ inline constexpr Method flexible_candidates[] = {Method::pcg_flexible, Method::f
                                                  Method::fgmres, Method::fgmres};
 inline constexpr std::size_t flexible_for_any = 1;
 
+/// Whether a method is made for a preconditioner that varies.
+constexpr bool allows_varying(Method method) {
+  return method_facts(method).stationary ||
+         std::find(std::begin(flexible_candidates), std::end(flexible_candidates), method) !=
+             std::end(flexible_candidates);
+}
+
 /// Whether a method fails where `before` has failed. It is for where that one is not offered: in plain operations, or for
 /// several columns.
 constexpr bool fails_with(Method method, Method before) {

@@ -275,7 +275,7 @@ class ColumnSolve {
     for (int c = 0; c < columns_; ++c) {
       const bool goes_on = c < count && active[c];
       double target = goes_on ? sought[c] : 0;
-      if (goes_on && system_.uses_narrow())
+      if (goes_on && system_.is_rounded())
         target = std::max(target, narrow_reduction * residual[c]);
       host().rr_target[c] = target * target;
       host().frozen[c] = !goes_on;

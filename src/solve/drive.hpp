@@ -216,7 +216,7 @@ class Drive {
   /// Whether iterations go over from the float copy of the matrix to the matrix itself: the copy may be indefinite, or
   /// singular, where the matrix is not.
   bool takes_double(SolveStatus ended) {
-    if (!system_.uses_narrow() || !can_be_mended(ended)) return false;
+    if (!system_.is_rounded() || !can_be_mended(ended)) return false;
     system_.narrow_failed = true;
     SolveForm form = SolveForm::automatic;
     try {
@@ -233,6 +233,7 @@ class Drive {
     begun_at_ = engine_.iterations();
     log_.energy_gains.clear();  // they were of another matrix
     report_.format = "csr";
+    report_.values_in_float = false;
     take_up(form);
     return true;
   }
@@ -397,7 +398,7 @@ class Drive {
     log_.energy_gains.clear();
     lowest_ = begun_with_ = residual;
     lowest_at_ = started_at_ = engine_.iterations();
-    least_target_ = residual * (system_.uses_narrow() ? narrow_reduction : least_reduction);
+    least_target_ = residual * (system_.is_rounded() ? narrow_reduction : least_reduction);
     // Having missed the tolerance by a rounding once, the recurrence aims lower.
     return go_down_to(aim(residual) * (restarts_ > 0 ? least_gain : 1.0));
   }
@@ -608,7 +609,7 @@ class Drive {
   /// What the iterations of this recurrence tell of the error, unless an earlier one has told more. Those with a float
   /// matrix solve another system.
   void take_energy_error() {
-    if (log_.energy_gains.empty() || system_.uses_narrow()) return;
+    if (log_.energy_gains.empty() || system_.is_rounded()) return;
     if (engine_.seen().breakdown == Breakdown::not_positive_definite) return;
     const EnergyEstimate estimate = estimate_energy_error(log_.energy_gains);
     if (!estimate.close && !std::isnan(report_.energy_error)) return;

@@ -20,6 +20,14 @@ constexpr const char* criterion_and_null_space =
     "norm and "
     "components alone";
 
+/// A value that float would round.
+struct IsRoundedByFloat {
+  const double* values;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t k) const {
+    return !(static_cast<double>(static_cast<float>(values[k])) == values[k]);
+  }
+};
+
 }  // namespace
 
 template <class V, class Exec>
@@ -225,7 +233,7 @@ struct Solver<V, Exec>::State {
 
   /// Whether iterations work on the matrix given itself, whatever the order of its rows.
   bool takes_any_order() const {
-    return as_prepared.format.name == "csr" && as_prepared.storage == StoragePrecision::as_vectors;
+    return as_prepared.format.name == "csr" && as_prepared.storage != StoragePrecision::f32;
   }
 
   /// The layout given, valid: checked, or marked as what the caller vouches for.
@@ -246,10 +254,28 @@ struct Solver<V, Exec>::State {
     return A;
   }
 
-  FormatAdvice choose_layout(const Structure& structure) const {
-    const bool narrow = as_prepared.storage == StoragePrecision::f32;
+  /// Whether float holds all values without loss.
+  bool fits_float(const CsrMatrix<V, Space>& A) const {
+    if constexpr (std::is_same_v<V, double>)
+      return detail::first_row(exec(), static_cast<index_t>(A.values.extent(0)),
+                               IsRoundedByFloat{A.values.data()}) < 0;
+    return false;
+  }
+  /// Whether they are stored so in a layout that is a copy, which no object looks at. On devices nobody has measured what
+  /// that gains.
+  bool takes_float(const CsrMatrix<V, Space>& A) const {
+    using Function = detail::FunctionPreconditioner<V, Exec>;
+    const bool has_object =
+        system.given && dynamic_cast<const Function*>(system.given.get()) == nullptr;
+    return detail::is_host_space<Space> && as_prepared.storage == StoragePrecision::lossless &&
+           !has_object && fits_float(A);
+  }
+
+  FormatAdvice choose_layout(const Structure& structure, bool in_float) const {
+    const bool narrow = in_float || as_prepared.storage == StoragePrecision::f32;
     const int value_bytes = narrow ? int(sizeof(float)) : int(sizeof(V));
-    FormatAdvice best = choose_format(structure, value_bytes, memory_of<Space>);
+    FormatAdvice best =
+        choose_format(structure, value_bytes, memory_of<Space>, in_float ? int(sizeof(V)) : 0);
     for (const FormatInfo<V, Space>& known : formats<V, Space>())
       if (known.name == best.format.name && best.format.name != "csr")
         require_room(structure.rows, structure.nonzeros,
@@ -272,8 +298,9 @@ struct Solver<V, Exec>::State {
 
   /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
   int ordering_block_size(const CsrMatrix<V, Space>& A) const {
-    const FormatSpec spec =
-        as_prepared.format.name == "auto" ? choose_layout(analyze(A)).format : as_prepared.format;
+    const FormatSpec spec = as_prepared.format.name == "auto"
+                                ? choose_layout(analyze(A), takes_float(A)).format
+                                : as_prepared.format;
     if (spec.block_size > 1) return spec.block_size;
     return as_prepared.preconditioner == PreconditionerKind::block_jacobi
                ? std::max(1, as_prepared.preconditioner_block_size)
@@ -317,7 +344,6 @@ struct Solver<V, Exec>::State {
   template <class Steps>
   void change(const Steps& steps) {
     prepared = false;
-    diagnosis.forget();
     try {
       steps();
     } catch (...) {
@@ -345,34 +371,72 @@ struct Solver<V, Exec>::State {
     system.product_plans = {};
     forget_transpose();
     system.uses_normal = false;
-    system.narrow.reset();
-    system.narrow_failed = false;
+    forget_narrow();
     system.matrix_free.reset();
     system.built_in = {};
   }
 
   void build_layout(const CsrMatrix<V, Space>& A) {
-    system.narrow.reset();
-    system.narrow_failed = false;
+    forget_narrow();
     FormatSpec spec = as_prepared.format;
+    const bool in_float = spec.name != "csr" && takes_float(A);
     chosen = spec.name == "auto";
     if (chosen) {
       const Structure structure = analyze(A);
       diagnosis.know(structure.least_symmetric);
-      FormatAdvice best = choose_layout(structure);
+      FormatAdvice best = choose_layout(structure, in_float);
       spec = best.format;
       advice = std::move(best.reasons);
     }
     format = spec.text();
     layout_block_size = spec.block_size;
     if constexpr (!std::is_same_v<V, float>) {
-      if (as_prepared.storage == StoragePrecision::f32) {
+      system.narrow_is_exact = in_float && spec.name != "csr";
+      if (system.narrow_is_exact || as_prepared.storage == StoragePrecision::f32) {
         system.matrix = A;  // the true residual needs every bit of the matrix given
         system.narrow = build_format(convert_values<float>(A), spec);
-        return;
+        if (!system.narrow_is_exact || multiplies_narrow()) return;
+        forget_narrow();
       }
     }
     system.matrix = build_format(A, spec);
+  }
+
+  /// Whether the backend has products of the float matrix with the vectors.
+  bool multiplies_narrow() const {
+    return std::visit(
+        [&](const auto& a) { return ctx->template matrices<V>(a.operand()).spmv != nullptr; },
+        *system.narrow);
+  }
+  void forget_narrow() {
+    system.narrow.reset();
+    system.narrow_is_exact = system.narrow_failed = false;
+  }
+
+  /// A layout in float without loss in the type of the vectors again, for an object that looks at it.
+  struct Widened {
+    Matrix<V, Space> matrix;
+    std::optional<Matrix<V, Space>> transpose;
+  };
+  Widened widened() const {
+    const FormatSpec spec = parse_format(format);
+    Widened wide{build_format(source, spec), {}};
+    if (system.narrow_transpose)
+      wide.transpose =
+          is_symmetric_layout() ? wide.matrix : build_format(transposition.matrix, spec);
+    return wide;
+  }
+  double widened_bytes() const {
+    return double(source.nonzeros) * sizeof(V) * (system.narrow_transpose ? 2 : 1);
+  }
+  /// The values are the same, and what is known of them.
+  void take(Widened wide) {
+    forget_narrow();
+    system.narrow_transpose.reset();
+    system.matrix = std::move(wide.matrix);
+    system.transpose = std::move(wide.transpose);
+    change([this] { detail::plan_iterations(system, work); });
+    column_work.recorded.forget();
   }
 
   /// The layout and the preconditioner of A from nothing.
@@ -409,6 +473,12 @@ struct Solver<V, Exec>::State {
   /// New values for the iterations. What `auto` chose for the values of prepare is chosen again where
   /// it cannot hold these.
   void take_values(const CsrMatrix<V, Space>& A) {
+    if (system.narrow_is_exact && !fits_float(A)) {
+      build_system(A);
+      note = "float does not hold the new values: they are stored in double, as " + format;
+      advice.push_back(note);
+      return;
+    }
     try {
       refresh_layout(A);
     } catch (const InvalidArgument&) {
@@ -520,16 +590,24 @@ struct Solver<V, Exec>::State {
     SolveReport report;
     report.backend = ctx->backend().name;
     report.format = format;
+    report.values_in_float = !std::is_same_v<V, float> && system.uses_narrow();
     report.arithmetic = with.arithmetic;
     report.preconditioner = system.preconditioner().name();
+    const auto say = [&report](const std::string& text) {
+      report.choice += (report.choice.empty() ? "" : "; ") + text;
+    };
+    const bool varies = system.given && system.given->varies();
+    const MethodFacts& first = method_facts(methods.front());
+    if (is_chosen())
+      say(std::string(first.name) + ": " + choice.reason +
+          (varies ? ", and its preconditioner varies" : ""));
+    else if (varies && !detail::allows_varying(methods.front()))
+      say(std::string("the preconditioner varies, for which ") + first.name +
+          " is not made: " + (first.symmetric ? "pcg-flexible" : "fgmres") + " is");
     if (system.narrow_failed) {
       report.format = "csr";
-      report.choice = "in double: the matrix in float failed before";
+      say("in double: the matrix in float failed before");
     }
-    if (is_chosen())
-      report.choice =
-          std::string(method_facts(methods.front()).name) + ": " + choice.reason +
-          (system.given && system.given->varies() ? ", and its preconditioner varies" : "");
     const detail::LayOutTranspose lay_out_transpose = [this](const MethodFacts& method) {
       lay_out_for(method);
     };
@@ -587,7 +665,7 @@ void check(const SolveOptions& o, bool double_vectors) {
   require(o.null_space == NullSpace::none || !detail::has_criterion(o), criterion_and_null_space);
   require(o.preconditioner_block_size >= 0 && o.preconditioner_block_size <= max_block_size,
           "SolveOptions: preconditioner_block_size must be 0 to 16");
-  require(double_vectors || o.storage == StoragePrecision::as_vectors,
+  require(double_vectors || o.storage != StoragePrecision::f32,
           "SolveOptions: f32 storage is for double vectors; float vectors store float anyway");
 }
 
@@ -633,7 +711,7 @@ void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
   require(rows(given) == cols(given),
           "Solver: a matrix in a layout of its own must be square; pass CSR for least squares");
   require(s.options.format.name == "auto" && s.options.reordering == Reordering::none &&
-              s.options.storage == StoragePrecision::as_vectors,
+              s.options.storage != StoragePrecision::f32,
           "Solver: a matrix in a layout of its own is used as it is; leave format, reordering and "
           "storage alone or pass CSR");
   s.prepare(rows(given), cols(given), [&] {
@@ -678,6 +756,7 @@ void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& given) {
   // The index arrays stay those of prepare: of what is given here only the values must live.
   CsrMatrix<V, Space> A = s.pattern;
   A.values = given.values;
+  s.diagnosis.forget();
   s.change([&] {
     if (s.ordering.rearranged()) s.ordering.refill(s.exec(), A);
     if (s.copies) Kokkos::deep_copy(s.pattern.values, A.values);
@@ -698,6 +777,7 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
   const detail::Settled settled;
   const Matrix<V, Space> A = s.checked(given);
   const Matrix<V, Space> kept = s.copies ? detail::cloned(A) : A;
+  s.diagnosis.forget();
   s.change([&] {
     s.system.matrix = kept;
     if (s.named().transposes) s.lay_out_transpose(to_csr(kept));
@@ -726,13 +806,17 @@ void Solver<V, Exec>::use_preconditioner(
           "Solver: a preconditioner that is null; an empty function brings the built-in one back");
   PreconditionerSetup setup;
   if (s.prepared && !s.system.matrix_free) {
+    const bool widens = s.system.narrow_is_exact;
     detail::require_memory("Solver::set_preconditioner",
-                           preconditioner->bytes(s.system.rows, stored(s.system.matrix)),
+                           preconditioner->bytes(s.system.rows, stored(s.system.matrix)) +
+                               (widens ? s.widened_bytes() : 0),
                            memory_of<Space>);
     const InstanceScope scope(s.exec());
     const detail::Settled settled;
+    std::optional<typename State::Widened> wide;
+    if (widens) wide = s.widened();
     const auto set_up = [&] {
-      setup = preconditioner->set_up(*s.ctx, s.in_csr(), s.system.matrix);
+      setup = preconditioner->set_up(*s.ctx, s.in_csr(), wide ? wide->matrix : s.system.matrix);
     };
     // The one that is in use may be left in pieces: then the solver is not prepared any more.
     if (preconditioner == s.system.given)
@@ -740,6 +824,7 @@ void Solver<V, Exec>::use_preconditioner(
     else
       set_up();
     s.check(setup, s.system.rows);
+    if (wide) s.take(std::move(*wide));
   }
   s.use(std::move(preconditioner), setup);
 }

@@ -41,6 +41,7 @@ struct System {
   index_t rows = 0;
   Matrix<V, Space> matrix;                     ///< used unless one of the next two is
   std::optional<Matrix<float, Space>> narrow;  ///< float copy under double vectors
+  bool narrow_is_exact = false;                ///< it has lost nothing
   bool narrow_failed = false;                  ///< iterations have gone over to the matrix itself
   std::optional<LinearOperator<V, Space>> matrix_free;
   LocalPreconditioner<V, Exec> built_in;
@@ -65,6 +66,8 @@ struct System {
   const void* planned_values = nullptr;  ///< by which that is seen
 
   bool uses_narrow() const { return narrow && !narrow_failed; }
+  /// Whether iterations are those of another matrix, rounded to float.
+  bool is_rounded() const { return uses_narrow() && !narrow_is_exact; }
 
   /// Calls f with the operand that iterations use, which holds while f runs; not for matrix-free systems.
   template <class F>
@@ -183,7 +186,7 @@ struct System {
   /// y := A x with the matrix given by the caller, whatever the iterations store, or A^T x.
   void apply_exactly(const Vector<const V, Space>& x, const Vector<V, Space>& y,
                      bool transposed = false) const {
-    if (matrix_free) return (transposed ? matrix_free->apply_transposed : matrix_free->apply)(x, y);
+    if (matrix_free || (uses_narrow() && narrow_is_exact)) return apply(x, y, transposed);
     if (transposed)
       multiply_with(*transpose, uses_narrow() ? nullptr : product_plans.transpose.get(), x, y);
     else

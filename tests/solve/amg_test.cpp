@@ -228,6 +228,9 @@ CNC_SOLVER_TEST_WHERE(takes_amg, "K-cycles make up for plain aggregates") {
   const bool has_flexible_cg = takes_parts_of_others(ctx.backend(), Method::pcg_flexible);
   CHECK(with_k.method == (has_flexible_cg ? Method::pcg_flexible : Method::fgmres));
   CHECK_THAT(with_k.choice, ContainsSubstring("preconditioner varies"));
+  CHECK(with_v.choice.empty());
+  AmgSolve<double, Exec> fixed(ctx, options);
+  CHECK_THAT(fixed.solve(P).choice, ContainsSubstring("pcg is not made: pcg-flexible"));
   CHECK((P.rows() > 1000 ? 3 * with_k.iterations < 2 * with_v.iterations
                          : with_k.iterations < with_v.iterations));
   CHECK(relative_difference(k.x, P.solution) < 1e-6);

@@ -103,6 +103,7 @@ inline SolveOptions options_for(Method method, const FormatSpec& format, Precond
   options.format = format;
   options.preconditioner = kind;
   options.preconditioner_block_size = preconditioner_block_size;
+  options.storage = StoragePrecision::as_vectors;  // that of generated problems would be float
   return options;
 }
 

@@ -87,6 +87,208 @@ CNC_SOLVER_TEST("where the float matrix is too far off, x is still the best one 
   }
 }
 
+CNC_SOLVER_TEST("values that float holds are stored in float without loss, and without restarts") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:20x20", "poisson2d:9x9"));
+  const std::vector<Method> few{Method::pcg, Method::bicg};
+  for (const Method method : is_emulated(ctx.backend()) ? few : every_method)
+    for (const char* format : {"auto", "dia-symmetric", "bsell:1", "bcsr:2"}) {
+      INFO(to_string(method) << " " << format);
+      SolveOptions options =
+          options_for(method, parse_format(format), PreconditionerKind::block_jacobi, 2);
+      options.rtol = 1e-10;
+      const auto solved = [&](StoragePrecision storage) {
+        options.storage = storage;
+        const Vector<double> x = zeros<double>(P.rows());
+        const SolveReport report = solve_once(ctx, options, P.A, P.b, x);
+        CHECK(report.converged());
+        CHECK(relative_difference(x, P.solution) < 1e-7);
+        return report;
+      };
+      const SolveReport wide = solved(StoragePrecision::as_vectors),
+                        narrow = solved(StoragePrecision::lossless);
+      const bool is_copy = wide.format != "csr";
+      CHECK(!wide.values_in_float);
+      CHECK(narrow.values_in_float == (is_copy && ctx.backend().memory == MemorySpace::host));
+      if (method != Method::pcg) continue;
+      CHECK(narrow.restarts == 0);
+      CHECK(std::abs(narrow.iterations - wide.iterations) <= 1);
+      if (narrow.values_in_float)
+        CHECK(narrow.bytes / narrow.iterations < wide.bytes / wide.iterations);
+    }
+}
+
+CNC_SOLVER_TEST("new values that float does not hold are stored in double") {
+  const auto P = known_problem<double>("poisson2d:9x8");
+  const auto rounded = unrepresentable("poisson2d:9x8");
+  for (const Method method : {Method::pcg, Method::bicg}) {
+    INFO(to_string(method));
+    SolveOptions options = options_for(method, {"bsell", 1}, PreconditionerKind::jacobi);
+    options.storage = StoragePrecision::lossless;
+    auto solver = solver_on<double>(ctx, options);
+    solver.prepare(P.A);
+    const bool on_host = ctx.backend().memory == MemorySpace::host;
+    const auto solve = [&](const KnownProblem<double>& problem) {
+      const Vector<double> x = zeros<double>(P.rows());
+      const SolveReport report = solver.solve(problem.b, x);
+      CHECK(report.converged());
+      CHECK(relative_difference(x, problem.solution) < 1e-6);
+      return report;
+    };
+    CHECK(solve(P).values_in_float == on_host);
+    solver.update_values(P.A);
+    CHECK(solve(P).values_in_float == on_host);
+    solver.update_values(rounded.A);
+    const SolveReport after = solve(rounded);
+    CHECK(!after.values_in_float);
+    CHECK(after.format == "bsell:1");
+    if (on_host) {
+      CHECK_THAT(after.detail, Catch::Matchers::ContainsSubstring("float does not hold"));
+      CHECK(solve(rounded).detail.empty());
+    }
+    solver.update_values(P.A);  // the layout stays as it is
+    CHECK(!solve(P).values_in_float);
+  }
+}
+
+TEST_CASE("several columns know of values without loss too") {
+  Context<> ctx;
+  const auto P = known_problem<double>("poisson2d:9x8");
+  SolveOptions options = options_for(Method::pcg, {"bsell", 1}, PreconditionerKind::jacobi);
+  options.storage = StoragePrecision::lossless;
+  options.rtol = 1e-12;
+  Solver<double> solver(ctx, options);
+  solver.prepare(P.A);
+  const Kokkos::View<double**, Kokkos::LayoutLeft, HostSpace> b("b", P.b.extent(0), 3),
+      x("x", P.b.extent(0), 3);
+  for (std::size_t i = 0; i < P.b.extent(0); ++i)
+    for (int c = 0; c < 3; ++c) b(i, c) = (c + 1) * P.b(i);
+  for (const SolveReport& report : solver.solve(b, x)) {
+    CHECK(report.converged());
+    CHECK(report.restarts == 0);  // a rounded matrix takes some
+    CHECK(report.values_in_float);
+  }
+}
+
+namespace {
+
+/// Looks at the layout, which is then no other one than it says.
+struct Looking final : PreconditionerBase<double> {
+  std::string seen;
+  bool throws = false;
+  std::string name() const override { return "looking"; }
+  double bytes(index_t, offset_t) const override { return 0; }
+  PreconditionerSetup set_up(Context<>&, const CsrMatrix<double>&,
+                             const Matrix<double>& layout) override {
+    if (throws) throw std::runtime_error("not today");
+    seen = std::visit([](const auto& a) { return std::string(a.format_name()); }, layout);
+    return {};
+  }
+  void apply(const Context<>&, const Vector<const double>& r,
+             const Vector<double>& z) const override {
+    Kokkos::deep_copy(z, r);
+  }
+  bool has_transpose() const override { return true; }
+  void apply_transposed(const Context<>& ctx, const Vector<const double>& r,
+                        const Vector<double>& z) const override {
+    apply(ctx, r, z);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an object sees the layout in the type of the vectors") {
+  Context<> ctx;
+  const auto P = known_problem<double>("poisson2d:9x8");
+  for (const Method method : {Method::pcg, Method::bicg})
+    for (const char* format : {"dia", "dia-symmetric"})
+      for (const bool before : {false, true}) {
+        INFO(to_string(method) << " " << format << before);
+        SolveOptions options;
+        options.method = method;
+        options.format = {format, 1};
+        Solver<double> solver(ctx, options);
+        const auto looking = std::make_shared<Looking>();
+        if (before) solver.set_preconditioner(looking);
+        solver.prepare(P.A);
+        const auto solve = [&] {
+          const Vector<double> x = zeros<double>(P.rows());
+          const SolveReport report = solver.solve(P.b, x);
+          CHECK(report.converged());
+          CHECK(relative_difference(x, P.solution) < 1e-6);
+          return report.values_in_float;
+        };
+        if (!before) {
+          CHECK(solve());
+          looking->throws = true;
+          CHECK_THROWS_WITH(solver.set_preconditioner(looking), "not today");
+          CHECK(solve());  // with what was there before
+          looking->throws = false;
+          solver.set_preconditioner(looking);
+        }
+        CHECK(looking->seen == format);
+        CHECK(!solve());
+        solver.set_preconditioner({});
+        CHECK(!solve());
+        solver.prepare(P.A);
+        CHECK(solve());
+        // A function looks at nothing.
+        const auto copy = [](const auto& r, const auto& z) { Kokkos::deep_copy(z, r); };
+        solver.set_preconditioner(copy, EnqueuesOnly::no, copy);
+        CHECK(solve());
+        solver.prepare(P.A);
+        CHECK(solve());
+      }
+}
+
+TEST_CASE("what is known of symmetry outlives an object") {
+  Context<> ctx;
+  const auto P = known_problem<double>("poisson2d:30x30");
+  Vector<double> values("values", P.A.values.extent(0));
+  for (index_t i = 0; i < P.A.rows; ++i)
+    for (index_t k = P.A.row_offsets(i); k < P.A.row_offsets(i + 1); ++k)
+      values(k) = P.A.columns(k) > i ? 0.5 : P.A.values(k);
+  const CsrMatrix<double> A(P.A.rows, P.A.cols, 1, P.A.row_offsets, P.A.columns, values);
+  for (const auto storage : {StoragePrecision::lossless, StoragePrecision::as_vectors}) {
+    SolveOptions options = options_for(Method::pcg, {"bsell", 1}, PreconditionerKind::jacobi);
+    options.storage = storage;
+    Solver<double> solver(ctx, options);
+    solver.prepare(A);
+    const auto looking = std::make_shared<Looking>();
+    for (int k = 0; k < 2; ++k) {
+      solver.set_preconditioner(looking);  // the same one again too
+      const SolveReport report = solver.solve(P.b, zeros<double>(P.rows()));
+      CHECK(report.status == SolveStatus::unsuitable);
+      CHECK(report.iterations == 0);
+    }
+  }
+}
+
+TEST_CASE("what is no number, or too large, is not stored in float") {
+  Context<> ctx;
+  const auto P = known_problem<double>("poisson2d:9x8");
+  for (const double value : {std::nan(""), 1e300, 1e-40 / 3, 0.1}) {
+    Vector<double> values("values", P.A.values.extent(0));
+    Kokkos::deep_copy(values, P.A.values);
+    values(7) = value;
+    SolveOptions options = options_for(Method::gmres, {"bsell", 1}, PreconditionerKind::none);
+    options.storage = StoragePrecision::lossless;
+    options.max_iterations = 3;
+    Solver<double> solver(ctx, options);
+    solver.prepare(CsrMatrix<double>(P.A.rows, P.A.cols, 1, P.A.row_offsets, P.A.columns, values));
+    CHECK(!solver.solve(P.b, zeros<double>(P.rows())).values_in_float);
+  }
+}
+
+TEST_CASE("CSR shares the caller's values though float holds them") {
+  Context<> ctx;
+  const auto P = known_problem<double>("poisson2d:9x8");
+  SolveOptions options;
+  options.format = {"csr", 1};
+  Solver<double> solver(ctx, options);
+  solver.prepare(P.A);
+  CHECK(!solver.solve(P.b, zeros<double>(P.rows())).values_in_float);
+}
+
 TEST_CASE("a value that float cannot hold refuses float storage") {
   const auto A = generate_problem("poisson2d:4x4");
   Vector<double> values("values", A.values.extent(0));

@@ -203,6 +203,16 @@ TEST_CASE("choose_format follows the structure") {
     CHECK(choice(random_csr<double>(3000, 3000, 4, 1), value_bytes) == "bsell:1");
   }
   CHECK_THROWS_AS(choose_format(Structure{}, 2), InvalidArgument);
+  // CSR in double beside copies in float.
+  const Structure structure = analyze(random_csr<double>(3000, 3000, 40, 1));
+  const auto reasons = [&](int value_bytes, int csr_value_bytes) {
+    return choose_format(structure, value_bytes, MemorySpace::host, csr_value_bytes).reasons;
+  };
+  for (std::size_t k = 0; k + 1 < reasons(4, 8).size(); ++k) {
+    const bool is_csr = reasons(8, 0)[k].starts_with("csr:");
+    CHECK(reasons(4, 8)[k] == reasons(is_csr ? 8 : 4, 0)[k]);
+  }
+  CHECK_THROWS_AS(choose_format(structure, 8, MemorySpace::host, 2), InvalidArgument);
 }
 
 TEST_CASE("choose_format weighs a device by its own efficiencies") {
