@@ -65,6 +65,9 @@ void slices(const BsellOperand<T>& A, const V* x, const Store& store, index_t be
   for (index_t s = begin; s < end; ++s) {
     int lane = 0;
     for (; lane + W <= A.slice_height; lane += W) slice_lanes<B, W>(A, x, store, s, lane);
+    if constexpr (sizeof(V) == sizeof(float))  // slices that were laid out for doubles
+      for (; lane + W / 2 <= A.slice_height; lane += W / 2)
+        slice_lanes<B, W / 2>(A, x, store, s, lane);
     for (; lane < A.slice_height; ++lane) slice_lane(A, x, store, s, lane);
   }
 }
