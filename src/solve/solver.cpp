@@ -256,10 +256,12 @@ struct Solver<V, Exec>::State {
 
   /// Whether float holds all values without loss.
   bool fits_float(const CsrMatrix<V, Space>& A) const {
-    if constexpr (std::is_same_v<V, double>)
-      return detail::first_row(exec(), static_cast<index_t>(A.values.extent(0)),
-                               IsRoundedByFloat{A.values.data()}) < 0;
-    return false;
+    if constexpr (std::is_same_v<V, double>) {
+      const auto entries = static_cast<index_t>(A.values.extent(0));
+      return detail::first_row(exec(), entries, IsRoundedByFloat{A.values.data()}) < 0;
+    } else {
+      return false;
+    }
   }
   /// Whether they are stored so in a layout that is a copy, which no object looks at. On devices nobody has measured what
   /// that gains.
