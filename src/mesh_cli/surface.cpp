@@ -1,5 +1,6 @@
 #include "surface.hpp"
 
+#include "add_sentence.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "geometry/read_mesh.hpp"
@@ -18,13 +19,13 @@ std::string counted(std::size_t n, const std::string& one, const std::string& ma
 
 std::string notes_text(const Surface& surface) {
   std::string text;
-  const auto add = [&text](const std::string& note) { text += (text.empty() ? "" : "; ") + note; };
   if (surface.mesh.polygons_cut > 0)
-    add(counted(static_cast<std::size_t>(surface.mesh.polygons_cut), "polygon", "polygons") +
-        " cut into triangles");
+    detail::add_sentence(
+        text, counted(static_cast<std::size_t>(surface.mesh.polygons_cut), "polygon", "polygons") +
+                  " cut into triangles");
   if (!surface.topology.isolated.empty())
-    add(counted(surface.topology.isolated.size(), "vertex", "vertices") +
-        " without a triangle, left out");
+    detail::add_sentence(text, counted(surface.topology.isolated.size(), "vertex", "vertices") +
+                                   " without a triangle, left out");
   return text;
 }
 

@@ -4,6 +4,8 @@
 #include <cnc/least_squares.hpp>
 #include <cnc/relaxation.hpp>
 
+#include "add_sentence.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <type_traits>
@@ -54,8 +56,8 @@ void add(Outcome& outcome, const SolveReport& report, NLuint system) {
       report.rhs_norm > 0 ? report.true_residual / report.rhs_norm : report.true_residual;
   if (!(error <= outcome.error)) outcome.error = error;
   if (report.converged()) return;
-  if (!outcome.text.empty()) outcome.text += "; ";
-  outcome.text += "system " + std::to_string(system) + ": " + to_string(report.status);
+  detail::add_sentence(outcome.text,
+                       "system " + std::to_string(system) + ": " + to_string(report.status));
   if (!report.detail.empty()) outcome.text += ", " + report.detail;
 }
 

@@ -3,6 +3,7 @@
 #include <cnc/incomplete.hpp>
 #include <cnc/solver.hpp>
 
+#include "add_sentence.hpp"
 #include "convert/spaces.hpp"
 #include "precondition/amg/build_cycle.hpp"
 #include "precondition/diagonal_block.hpp"
@@ -79,7 +80,7 @@ class Trials {
                                double per_iteration) {
     const PreconditionerSetup outcome = candidate->set_up(ctx_, A_, layout_);
     if (!outcome.ok()) {
-      add_to_choice(candidate->name() + " cannot be set up");
+      detail::add_sentence(choice, candidate->name() + " cannot be set up");
       return outcome;
     }
     if (auto* const multigrid = dynamic_cast<Amg<V, Exec>*>(candidate.get()))
@@ -95,7 +96,7 @@ class Trials {
     if (gets_on)
       std::snprintf(promise, sizeof promise,
                     " takes some %.0f iterations, the work of %.0f products", expected, work);
-    add_to_choice(candidate->name() + promise);
+    detail::add_sentence(choice, candidate->name() + promise);
     if (work < best) {
       best = work;
       promised = expected;
@@ -135,10 +136,6 @@ class Trials {
     });
     Kokkos::deep_copy(x_, V(0));
     return solver.solve(b_, x_);
-  }
-
-  void add_to_choice(const std::string& sentence) {
-    choice += (choice.empty() ? "" : "; ") + sentence;
   }
 
   Context<Exec>& ctx_;

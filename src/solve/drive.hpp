@@ -2,6 +2,7 @@
 
 #include <cnc/solver.hpp>
 
+#include "add_sentence.hpp"
 #include "solve/choose_method.hpp"
 #include "solve/criterion.hpp"
 #include "solve/diagnosis.hpp"
@@ -239,9 +240,8 @@ class Drive {
   }
   void say_what_followed(SolveStatus ended, index_t iterations, const std::string& of,
                          const std::string& next) {
-    if (!report_.choice.empty()) report_.choice += "; ";
-    report_.choice += "after " + std::to_string(iterations) + " iterations " + of + " (" +
-                      to_string(ended) + ") " + next;
+    add_sentence(report_.choice, "after " + std::to_string(iterations) + " iterations " + of +
+                                     " (" + to_string(ended) + ") " + next);
   }
   /// The engine goes on from x and r with what is there now.
   void take_up(SolveForm form) {
@@ -382,8 +382,7 @@ class Drive {
       default: return;
     }
     if (!facts().symmetric || !diagnosis_.nonsymmetric()) return;
-    if (!report_.detail.empty()) report_.detail += "; ";
-    report_.detail += diagnosis_.asymmetry_text();
+    add_sentence(report_.detail, diagnosis_.asymmetry_text());
   }
 
   /// Runs the recurrence from the residual in r; `converged` means that it believes so.

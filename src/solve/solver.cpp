@@ -2,6 +2,7 @@
 
 #include <cnc/blas1.hpp>
 
+#include "add_sentence.hpp"
 #include "convert/settled.hpp"
 #include "solve/choose_method.hpp"
 #include "solve/columns.hpp"
@@ -595,20 +596,19 @@ struct Solver<V, Exec>::State {
     report.values_in_float = !std::is_same_v<V, float> && system.uses_narrow();
     report.arithmetic = with.arithmetic;
     report.preconditioner = system.preconditioner().name();
-    const auto say = [&report](const std::string& text) {
-      report.choice += (report.choice.empty() ? "" : "; ") + text;
-    };
     const bool varies = system.given && system.given->varies();
     const MethodFacts& first = method_facts(methods.front());
     if (is_chosen())
-      say(std::string(first.name) + ": " + choice.reason +
-          (varies ? ", and its preconditioner varies" : ""));
+      detail::add_sentence(report.choice, std::string(first.name) + ": " + choice.reason +
+                                              (varies ? ", and its preconditioner varies" : ""));
     else if (varies && !detail::allows_varying(methods.front()))
-      say(std::string("the preconditioner varies, for which ") + first.name +
-          " is not made: " + (first.symmetric ? "pcg-flexible" : "fgmres") + " is");
+      detail::add_sentence(report.choice,
+                           std::string("the preconditioner varies, for which ") + first.name +
+                               " is not made: " + (first.symmetric ? "pcg-flexible" : "fgmres") +
+                               " is");
     if (system.narrow_failed) {
       report.format = "csr";
-      say("in double: the matrix in float failed before");
+      detail::add_sentence(report.choice, "in double: the matrix in float failed before");
     }
     const detail::LayOutTranspose lay_out_transpose = [this](const MethodFacts& method) {
       lay_out_for(method);
@@ -639,7 +639,7 @@ struct Solver<V, Exec>::State {
       detail::wait_for(exec());
     }
     if (!note.empty()) {
-      report.detail += (report.detail.empty() ? "" : "; ") + note;
+      detail::add_sentence(report.detail, note);
       note.clear();
     }
     return report;
