@@ -121,7 +121,7 @@ class Amg final : public PreconditionerBase<V, Exec> {
   /// Shapes   [rows] each, 16 at most, in the order of the iterations: that of the caller unless the solver reorders
   void set_near_null_space(std::vector<Vector<const V, Space>> vectors);
 
-  /// Frees what the last set-up built.
+  /// Frees what set-ups have built, and the memory that is kept for the next one.
   void clear();
 
   std::string name() const override;  ///< "amg"

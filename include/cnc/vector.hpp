@@ -4,6 +4,7 @@
 #include <cnc/error.hpp>
 #include <cnc/instance_scope.hpp>
 #include <cnc/kokkos_spaces.hpp>
+#include <cnc/memory_pool.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -81,26 +82,55 @@ auto allocated(const std::string& label, std::size_t bytes, const Allocate& allo
 }
 }  // namespace detail
 
+namespace detail {
+/// Never from a pool.
+template <class T, class Space>
+Vector<T, Space> fresh(const std::string& label, std::size_t n) {
+  return allocated<Space>(label, n * sizeof(T), [&] {
+    if constexpr (is_host_space<Space>)
+      return Vector<T, Space>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), n);
+    else
+      return Vector<T, Space>(Kokkos::view_alloc(label, instance<typename Space::execution_space>(),
+                                                 Kokkos::WithoutInitializing),
+                              n);
+  });
+}
+/// From the pool, which gives up what nobody holds where memory runs out.
+template <class T, class Space>
+Vector<T, Space> taken_from(MemoryPool<Space>& pool, const std::string& label, std::size_t n) {
+  return pool.template take<T>(n, [&](std::size_t size) {
+    try {
+      return fresh<T, Space>(label, size);
+    } catch (const OutOfMemory&) {
+      pool.release();
+      return fresh<T, Space>(label, size);
+    }
+  });
+}
+}  // namespace detail
+
 /// A vector with uninitialised entries, for code that writes every one of them. In device memory, on the device
 /// of the innermost InstanceScope.
 /// Errors   InvalidArgument (Kokkos is not initialised), OutOfMemory.
 template <class T, class Space = HostSpace>
 Vector<T, Space> uninitialized(const std::string& label, std::size_t n) {
-  return detail::allocated<Space>(label, n * sizeof(T), [&] {
-    if constexpr (detail::is_host_space<Space>)
-      return Vector<T, Space>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), n);
-    else
-      return Vector<T, Space>(
-          Kokkos::view_alloc(label, detail::instance<typename Space::execution_space>(),
-                             Kokkos::WithoutInitializing),
-          n);
-  });
+  if constexpr (detail::MemoryPool<Space>::template keeps<T>)
+    if (auto* const pool = detail::scoped_pool<Space>())
+      return detail::taken_from<T>(*pool, label, n);
+  return detail::fresh<T, Space>(label, n);
 }
 
 /// A vector of zeros, which are there on return.
 /// Errors   InvalidArgument (Kokkos is not initialised), OutOfMemory.
 template <class T, class Space = HostSpace>
 Vector<T, Space> zeroed(const std::string& label, std::size_t n) {
+  if constexpr (detail::MemoryPool<Space>::template keeps<T>)
+    if (auto* const pool = detail::scoped_pool<Space>()) {
+      const auto zeros = detail::taken_from<T>(*pool, label, n);
+      // What reads them is enqueued on the same instance.
+      Kokkos::deep_copy(detail::instance<typename Space::execution_space>(), zeros, T(0));
+      return zeros;
+    }
   return detail::allocated<Space>(label, n * sizeof(T), [&] {
     if constexpr (detail::is_host_space<Space>) {
       return Vector<T, Space>(label, n);

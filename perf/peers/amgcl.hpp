@@ -14,6 +14,7 @@ template <class V>
 SolverPeer<V> solver(const CsrArrays<V>& A, Krylov method, int block_size);
 template <class V>
 VectorPeer<V> vectors();
+std::vector<MultigridPeer> multigrid(const CsrArrays<double>& A);
 std::string version();
 
 }  // namespace cnc::perf::amgcl_peer

@@ -60,6 +60,14 @@ std::vector<SolverPeer<V>> solver_peers(const CsrArrays<V>& A, [[maybe_unused]] 
   return peers;
 }
 
+std::vector<MultigridPeer> multigrid_peers([[maybe_unused]] const CsrArrays<double>& A) {
+#ifdef CNC_PERF_AMGCL
+  return amgcl_peer::multigrid(A);
+#else
+  return {};
+#endif
+}
+
 template <class V>
 std::vector<VectorPeer<V>> vector_peers([[maybe_unused]] int threads) {
   std::vector<VectorPeer<V>> peers;

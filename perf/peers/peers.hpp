@@ -43,6 +43,14 @@ struct SolverPeer {
   std::function<void(const V* b, V* x, int iterations)> run;
 };
 
+/// CG with a library's multigrid, made anew by each set_up; solve starts from the x given, ends at that part of ||b|| and
+/// returns the iterations. The matrix given is not copied.
+struct MultigridPeer {
+  std::string name;
+  std::function<void()> set_up;
+  std::function<int(const double* b, double* x, double tolerance)> solve;
+};
+
 /// What a peer has of BLAS-1; an empty function is not offered. Names as in <cnc/blas1.hpp>.
 template <class V>
 struct VectorPeer {
@@ -63,6 +71,8 @@ std::vector<SpmvPeer<V>> spmv_peers(const CsrArrays<M>& A, int block_size, int t
 template <class V>
 std::vector<SolverPeer<V>> solver_peers(const CsrArrays<V>& A, Krylov method, int block_size,
                                         int threads);
+
+std::vector<MultigridPeer> multigrid_peers(const CsrArrays<double>& A);
 
 template <class V>
 std::vector<VectorPeer<V>> vector_peers(int threads);

@@ -4,6 +4,7 @@
 
 #include "free_memory.hpp"
 
+#include <cnc/memory_pool.hpp>
 #include <cnc/problems.hpp>
 #include <cnc/solver.hpp>
 
@@ -109,4 +110,62 @@ TEST_CASE("more threads than a process can have are refused by name") {
   CHECK_THROWS_WITH(Context<>("reference", largest_threads() + 1), ContainsSubstring(largest));
   CHECK_THROWS_AS(Context<>("openmp", -1), InvalidArgument);
   CHECK_NOTHROW(Context<>("openmp", largest_threads()));
+}
+
+TEST_CASE("a pool gives out again what nobody holds") {
+  detail::MemoryPool<HostSpace> pool;
+  const double* first = nullptr;
+  {
+    const detail::PoolScope scope(pool);
+    const auto kept = uninitialized<double>("kept", 1000);
+    auto passing = uninitialized<double>("passing", 1000);
+    CHECK(kept.data() != passing.data());
+    first = passing.data();
+    passing = {};
+    const auto again = uninitialized<double>("again", 900);
+    CHECK(again.data() == first);
+    CHECK(again.extent(0) == 900);
+    // Held by a view of a part alone, it is not free.
+    const auto part = Kokkos::subview(again, std::make_pair(10, 20));
+    CHECK(uninitialized<double>("other", 900).data() != first);
+  }
+  CHECK(uninitialized<double>("outside", 900).data() != first);
+  const detail::PoolScope scope(pool);
+  Kokkos::deep_copy(uninitialized<double>("all", 1000), 7.0);
+  const auto zeros = zeroed<double>("zeros", 1000);
+  for (std::size_t i = 0; i < zeros.extent(0); ++i) CHECK(zeros(i) == 0);
+}
+
+TEST_CASE("a pool takes the smallest array that fits, and none that is much too large") {
+  detail::MemoryPool<HostSpace> pool;
+  const detail::PoolScope scope(pool);
+  const double* large = nullptr;
+  const double* medium = nullptr;
+  {
+    const auto a = uninitialized<double>("a", 1000000), b = uninitialized<double>("b", 100000);
+    large = a.data();
+    medium = b.data();
+  }
+  const auto close = uninitialized<double>("close", 90000);
+  CHECK(close.data() == medium);
+  const auto small = uninitialized<double>("small", 10);
+  CHECK(small.data() != large);
+  CHECK(uninitialized<double>("nearly", 999999).data() == large);
+  // Other types have arrays of their own, and some have none.
+  CHECK(static_cast<const void*>(uninitialized<float>("floats", 1000000).data()) != large);
+  CHECK(uninitialized<char>("bytes", 3).extent(0) == 3);
+}
+
+TEST_CASE("what a pool gave stays when it is released, and when it is gone") {
+  Vector<index_t> kept;
+  {
+    detail::MemoryPool<HostSpace> pool;
+    const detail::PoolScope scope(pool);
+    kept = uninitialized<index_t>("kept", 100);
+    for (index_t i = 0; i < 100; ++i) kept(i) = i;
+    pool.release();
+    CHECK(uninitialized<index_t>("other", 100).data() != kept.data());
+  }
+  for (index_t i = 0; i < 100; ++i) CHECK(kept(i) == i);
+  CHECK(kept.use_count() == 1);
 }

@@ -36,9 +36,17 @@ template <class V, class Exec>
 struct Amg<V, Exec>::State {
   AmgOptions options;
   std::vector<Vector<const V, Space>> near_null;
+  detail::MemoryPool<Space> pool;
   detail::Hierarchy<V, Exec> hierarchy;
   std::variant<detail::Cycle<float, Exec>, detail::Cycle<double, Exec>> cycle;
   AmgHierarchy facts;
+
+  /// What is built, not its memory.
+  void drop() {
+    facts = {};
+    hierarchy = {};
+    cycle = {};
+  }
 
   /// Whether float holds what is there, whose largest magnitude is given.
   bool fits_float(const Exec& exec, const CsrMatrix<V, Space>& A, double largest) const {
@@ -83,9 +91,8 @@ void Amg<V, Exec>::set_near_null_space(std::vector<Vector<const V, Space>> vecto
 
 template <class V, class Exec>
 void Amg<V, Exec>::clear() {
-  state_->facts = {};
-  state_->hierarchy = {};
-  state_->cycle = {};
+  state_->drop();
+  state_->pool.release();
 }
 
 template <class V, class Exec>
@@ -110,7 +117,8 @@ template <class V, class Exec>
 PreconditionerSetup Amg<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                                          const Matrix<V, Space>& layout) {
   State& s = *state_;
-  clear();
+  const detail::PoolScope scope(s.pool);
+  s.drop();
   const Exec& exec = ctx.execution_space_instance();
   const double largest = detail::largest_magnitude(exec, A);
   if (!std::isfinite(largest)) return detail::row_without_number(exec, A);
@@ -128,6 +136,7 @@ template <class V, class Exec>
 PreconditionerSetup Amg<V, Exec>::update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                                                 const Matrix<V, Space>& layout) {
   State& s = *state_;
+  const detail::PoolScope scope(s.pool);
   const Exec& exec = ctx.execution_space_instance();
   const double largest = detail::largest_magnitude(exec, A);
   if (!std::isfinite(largest)) return detail::row_without_number(exec, A);
