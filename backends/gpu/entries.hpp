@@ -127,10 +127,26 @@ struct BasisEntries {
                       const ArnoldiSteps<V>&);
 };
 
-/// What runs of any method with such matrices are prepared with.
+/// What runs with such matrices are prepared with.
 template <int wave, class Operand, class V>
 struct PlanEntries {
-  static std::unique_ptr<RunPlan> plan(const Queue&, const Operand& A);
+  static std::unique_ptr<RunPlan> plan(const Queue&, const Operand& A, const PlannedRuns&);
+};
+
+struct RowPattern;
+template <class V>
+struct HaloPlan;
+
+/// Runs with one meeting per iteration of the methods at these places in Methods that have them, with matrices of any
+/// format.
+template <int wave, class M, class V>
+struct HaloEntries {
+  /// Null: the parts do not fit on the processors.
+  static std::unique_ptr<HaloPlan<V>> plan(const Queue&, int method, bool preconditioned,
+                                           const RowPattern& A);
+  /// False if the device does not start it after all.
+  static bool launch(const Queue&, int method, HaloPlan<V>&, const M* values, const V* inverse,
+                     const MethodVectors<V>&, MethodScalars*, const RunState&, RunOutcome*);
 };
 
 /// Products with one mapping, to compare with.

@@ -2,6 +2,7 @@
 
 #include <gpu/resident_launch.hpp>
 #include <gpu/resident_run.hpp>
+#include <gpu/row_pattern.hpp>
 #include <gpu/streamed_run.hpp>
 
 #include <chrono>
@@ -38,11 +39,32 @@ inline constexpr index_t preconditioned_group_iterations = 4;
 inline constexpr index_t iterations_before_groups_ahead = 32;
 inline constexpr double long_iteration_seconds = 50e-6;
 
+/// Whether the method at a place in Methods can run with one meeting per iteration.
+template <class V>
+bool is_halo_method(int index) {
+  bool is = false;
+  Methods<V>::for_each(
+      [&]<class Method>(int m) { is = is || (m == index && has_halo_form<Method>()); });
+  return is;
+}
+
 template <int wave, class Operand, class V>
-std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue, const Operand& A) {
+std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue, const Operand& A,
+                                                             const PlannedRuns& runs) {
   const DeviceFacts& facts = device_facts(queue.device);
-  return std::make_unique<DeviceRunPlan<Operand, V>>(
+  auto plan = std::make_unique<DeviceRunPlan<Operand, V>>(
       queue.device, A.rows, facts.processors * tuning::resident_blocks_per_processor);
+  const int method = static_cast<int>(runs.method);
+  const bool may_meet_once = runs.form == SolveForm::automatic || runs.form == SolveForm::run ||
+                             runs.form == SolveForm::one_meeting;
+  if (may_meet_once && is_halo_method<V>(method) && has_row_pattern(A) &&
+      runs.preconditioner != PreconditionerKind::block_jacobi) {
+    using M = typename Operand::value_type;
+    plan->halo = HaloEntries<wave, M, V>::plan(
+        queue, method, runs.preconditioner == PreconditionerKind::jacobi, row_pattern(queue, A));
+    if (plan->halo) plan->halo->pattern = pattern_of(A);
+  }
+  return plan;
 }
 
 template <int wave, class Operand, class V, class Method>
@@ -62,7 +84,7 @@ struct MethodRunner {
                              const PreconditionerOperand<V>& M, const MethodVectors<V>& v,
                              MethodScalars* scalars, MethodRun* run) {
     std::unique_ptr<RunPlan> own;
-    if (run->plan == nullptr) own = PlanEntries<wave, Operand, V>::plan(queue, A);
+    if (run->plan == nullptr) own = PlanEntries<wave, Operand, V>::plan(queue, A, {});
     RunPlan& plan = own ? *own : *run->plan;
     MethodRunner runner{queue, A, M, v, scalars, *run, static_cast<Plan&>(plan)};
     runner.go();
@@ -81,14 +103,19 @@ struct MethodRunner {
   void go() {
     run.launches = 0;
     run.synchronisations = 0;
-    const bool forced = run.form == SolveForm::resident;
-    const bool can_be_resident = !between() && (forced || run.form == SolveForm::run);
-    if (!can_be_resident || !resident(forced)) {
-      if (forced) refuse_resident();
+    if (!(asks_for(SolveForm::one_meeting) && one_meeting()) &&
+        !(asks_for(SolveForm::resident) && resident(run.form == SolveForm::resident))) {
+      if (run.form == SolveForm::resident) refuse_resident();
+      if (run.form == SolveForm::one_meeting) refuse_one_meeting();
       enqueued();
     }
     run.iterations = outcome().iterations;
     run.scalars = outcome().scalars;
+  }
+
+  /// Whether to try a form in one launch.
+  bool asks_for(SolveForm form) const {
+    return !between() && (run.form == form || run.form == SolveForm::run);
   }
 
   /// Begins a recurrence where the run is to, once.
@@ -106,6 +133,35 @@ struct MethodRunner {
   }
 
   // --- one launch per run ---------------------------------------------------------------------------
+
+  /// Runs with one meeting per iteration, unless the plan has no parts of this matrix or its values do not allow it.
+  bool one_meeting() {
+    if constexpr (has_halo_form<Method>()) {
+      HaloPlan<V>* const halo = plan.halo.get();
+      if (halo == nullptr || halo->refused || halo->pattern != pattern_of(A)) return false;
+      const bool preconditioned = M.kind == PreconditionerKind::jacobi;
+      if (preconditioned == halo->has_diagonal || M.kind == PreconditionerKind::block_jacobi)
+        return false;
+      start();
+      using Stored = typename Operand::value_type;
+      const V* const inverse = preconditioned ? M.inverse : nullptr;
+      if (!HaloEntries<wave, Stored, V>::launch(queue, method_index<V, Method>(), *halo, A.values,
+                                                inverse, v, scalars, initial(), &outcome()))
+        return false;
+      run.launches += 1;
+      wait_for_end();
+      const HaloNotes notes = *halo->notes.template as<HaloNotes>();
+      halo->epoch += notes.meetings;
+      if (notes.stuck != 0) {
+        plan.halo.reset();  // who is in which epoch is not known
+        throw DeviceError("halo_run", "gpu", "the blocks of a launch have lost each other");
+      }
+      run.used = SolveForm::one_meeting;
+      return notes.unfit == 0;
+    } else {
+      return false;
+    }
+  }
 
   /// Runs in one launch, unless the form does not fit, or (not forced) would be slower.
   bool resident(bool forced) {

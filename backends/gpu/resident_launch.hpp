@@ -32,6 +32,15 @@ inline constexpr bool always_resident = compiled_block<Rows> == 1 || compiled_bl
       "size compiled for the method, whose blocks the preconditioner's blocks match");
 }
 
+[[noreturn]] inline void refuse_one_meeting() {
+  throw UnsupportedOperation(
+      "the form with one meeting needs a device that runs a whole grid at one time (cooperative "
+      "launch), a method made for it, "
+      "Jacobi with a positive diagonal or no preconditioner, a plan made for it, and a matrix "
+      "whose parts fit on the processors "
+      "with the rows around them");
+}
+
 template <int threads, class Operand, class V>
 struct ResidentLaunch {
   const Queue& queue;

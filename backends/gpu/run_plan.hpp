@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gpu/entries.hpp>
+#include <gpu/halo_plan.hpp>
 #include <gpu/resident_basis.hpp>
 #include <gpu/resident_schedule.hpp>
 #include <gpu/runtime.hpp>
@@ -56,10 +57,11 @@ struct DeviceRunPlan final : RunPlan {
   std::optional<DeviceBuffer> seconds;  ///< of the vectors that a resident run has two of
   index_t rows_of_seconds = -1;
   CapturedGraph<Operand, V> graphs[kept_graphs];
-  std::size_t captured = 0;        ///< so far; the oldest gives way
-  ResidencyAnswer residency[2];    ///< without vectors on chip, and with them
-  bool refused = false;            ///< the device did not start a resident launch: not asked again
-  std::uint64_t unrecordable = 0;  ///< version of a preconditioner that a graph cannot hold
+  std::size_t captured = 0;      ///< so far; the oldest gives way
+  ResidencyAnswer residency[2];  ///< without vectors on chip, and with them
+  bool refused = false;          ///< the device did not start a resident launch: not asked again
+  std::unique_ptr<HaloPlan<V>> halo;  ///< of runs with one meeting per iteration; null: none
+  std::uint64_t unrecordable = 0;     ///< version of a preconditioner that a graph cannot hold
 
   DeviceRunPlan(int device, index_t rows, index_t blocks)
       : state(device, sizeof(RunState)),

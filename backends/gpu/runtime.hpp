@@ -41,6 +41,10 @@ struct Grid {
 /// Sets `bytes` bytes to `value`, on the queue's stream.
 void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes);
 
+/// Copies to the device, behind what is on the queue's stream, and from it; waits until that is done.
+void copy_to_device(const Queue& queue, void* to, const void* from, std::size_t bytes);
+void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t bytes);
+
 /// Waits until everything enqueued on the queue's stream is done. Not allowed while it records.
 void synchronize(const Queue& queue);
 

@@ -24,7 +24,7 @@ Method parse_method(std::string_view text);
 /// "auto, pcg, pcg-single-reduction, ..."
 std::string known_methods();
 
-/// Reads "automatic", "plain", "fused", "run", "streamed", "graph" or "resident", and what to_string writes.
+/// Reads "automatic", "plain", "fused", "run", "streamed", "graph", "resident" or "one-meeting", and what to_string writes.
 /// Errors   InvalidArgument, with the names that are known.
 SolveForm parse_solve_form(std::string_view text);
 

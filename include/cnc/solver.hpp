@@ -48,7 +48,7 @@ enum class NullSpace {
 /// "pcg", "minres", ... and "auto".
 const char* method_name(Method method);
 
-/// "automatic", "plain operations", "fused steps", "run", "streamed", "graph", "resident".
+/// "automatic", "plain operations", "fused steps", "run", "streamed", "graph", "resident", "one meeting".
 const char* to_string(SolveForm form);
 
 /// "fast", "separate", "fused", "compensated-separate", "compensated-fused".

@@ -150,7 +150,8 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
   command
       .add_option(
           "--form", a.form,
-          "automatic, plain, fused, run, streamed, graph, resident (the last three on a device)")
+          "automatic, plain, fused, run, streamed, graph, resident, one-meeting (the last four on a "
+          "device)")
       ->type_name("NAME")
       ->capture_default_str();
   command

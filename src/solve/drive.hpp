@@ -114,6 +114,7 @@ class Drive {
     if (engine_.used() == SolveForm::plain_operations && is_phased(method()))
       passes = cost::plain_passes;
     if (engine_.used() == SolveForm::resident) passes = cost::resident_passes;
+    if (engine_.used() == SolveForm::one_meeting) passes = 0;  // all vectors stay on chip
     return system_.product_cost() * facts().products +
            cost::vectors(system_.rows, passes, flops, sizeof(V));
   }

@@ -11,12 +11,12 @@
 
 namespace cnc::detail {
 
-/// What backends set up once for the matrix that iterations use now.
+/// What backends set up once for the matrix that iterations use now, and for the runs of it that are planned.
 template <class V, class Exec>
 void plan_iterations(System<V, Exec>& system, Workspace<V, typename Exec::memory_space>& work) {
   work.plan.reset();
   system.plan_products();
-  work.plan = system.make_plan();
+  work.plan = system.make_plan(work.planned);
 }
 
 /// What is recorded of iterations.

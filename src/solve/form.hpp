@@ -41,6 +41,8 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
         if (!is_phased(method))
           return system.has_resident_steps() && system.has_plain_operations(method);
         return system.runs(method) && system.plans() && local && !facts.transposes;
+      case SolveForm::one_meeting:
+        return facts.meets_once && system.runs(method) && system.plans() && local;
       default: return system.runs(method) && system.plans();
     }
   };
@@ -57,7 +59,7 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
   std::string text = std::string("SolveOptions: backend '") + system.ctx->backend().name +
                      "' has no form '" + to_string(asked) + "' of " + method_facts(method).name +
                      " for this matrix and preconditioner";
-  if (asked == SolveForm::resident && !local)
+  if ((asked == SolveForm::resident || asked == SolveForm::one_meeting) && !local)
     text += ", which is not local to a row or block";
   else if (is_run(asked) && !local && system.plans() && !system.preconditioner().only_enqueues())
     text += ", which must promise that it only enqueues";

@@ -23,7 +23,7 @@ constexpr FormName form_names[] = {
     {"automatic", SolveForm::automatic}, {"plain", SolveForm::plain_operations},
     {"fused", SolveForm::fused_steps},   {"run", SolveForm::run},
     {"streamed", SolveForm::streamed},   {"graph", SolveForm::graph},
-    {"resident", SolveForm::resident}};
+    {"resident", SolveForm::resident},   {"one-meeting", SolveForm::one_meeting}};
 
 constexpr Arithmetic arithmetics[] = {Arithmetic::fast, Arithmetic::separate, Arithmetic::fused,
                                       Arithmetic::compensated_separate,
@@ -59,6 +59,7 @@ const char* to_string(SolveForm form) {
     case SolveForm::streamed: return "streamed";
     case SolveForm::graph: return "graph";
     case SolveForm::resident: return "resident";
+    case SolveForm::one_meeting: return "one meeting";
   }
   return "unknown";
 }

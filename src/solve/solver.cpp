@@ -227,9 +227,13 @@ struct Solver<V, Exec>::State {
 
   void use(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner,
            const PreconditionerSetup& its_setup) {
+    const auto before = prepared ? system.kind_in_passes() : std::nullopt;
     system.given = std::move(preconditioner);
     system.version = detail::next_preconditioner_version();
     given_setup = its_setup;
+    if (!prepared || system.kind_in_passes() == before) return;
+    const InstanceScope scope(exec());
+    change([this] { detail::plan_iterations(system, work); });  // runs are planned for a kind
   }
 
   /// Whether iterations work on the matrix given itself, whatever the order of its rows.
@@ -319,6 +323,7 @@ struct Solver<V, Exec>::State {
     if (const Method method = as_prepared.method; !is_phased(method))
       work.allocate_basis(rows, as_prepared.restart, method == Method::fgmres);
     if (is_rectangular()) allocate_whole();
+    work.planned = {.method = as_prepared.method, .form = as_prepared.form};
     detail::plan_iterations(system, work);
     column_work.recorded.forget();  // of another layout
     null_space.set_up(*ctx, rows, as_prepared.null_space == NullSpace::constant, null_vectors,

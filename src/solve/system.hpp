@@ -235,6 +235,11 @@ struct System {
     offered(vector_ops().precondition, ctx->backend(), "block-Jacobi preconditioning");
   }
   bool is_local() const { return preconditioner().local().has_value(); }
+  /// The kind of one that passes apply; empty: it is enqueued between them.
+  std::optional<PreconditionerKind> kind_in_passes() const {
+    const auto M = preconditioner().local();
+    return M ? std::optional(M->kind) : std::nullopt;
+  }
 
   /// Throws UnsupportedOperation unless the backend offers what the plainest form of a solve needs.
   void require_operations() const {
@@ -297,10 +302,15 @@ struct System {
     return with_operand(
         [&](const auto& A) { return ctx->template matrices<V>(A).run_plan != nullptr; });
   }
-  std::unique_ptr<RunPlan> make_plan() const {
+  std::unique_ptr<RunPlan> make_plan(PlannedRuns runs) const {
     if (!plans()) return nullptr;
-    return with_operand(
-        [&](const auto& A) { return ctx->template matrices<V>(A).run_plan(ctx->queue(), A); });
+    if (const auto kind = kind_in_passes())
+      runs.preconditioner = *kind;
+    else
+      runs.form = SolveForm::graph;  // the best that holds one between passes
+    return with_operand([&](const auto& A) {
+      return ctx->template matrices<V>(A).run_plan(ctx->queue(), A, runs);
+    });
   }
 
   /// Whether the backend makes steps on a basis in one launch.

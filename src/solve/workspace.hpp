@@ -49,6 +49,7 @@ struct Workspace {
   /// Of groups of rows and components, where a Criterion is asked for; and the host's copy, the same on a host
   Vector<double, Space> partial_norms;
   Vector<double, SharedSpace<Space>> host_partial_norms;
+  PlannedRuns planned;  ///< without the preconditioner, which the system has
   std::unique_ptr<RunPlan> plan;
 
   /// What methods with a growing basis need besides.

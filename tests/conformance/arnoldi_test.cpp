@@ -62,7 +62,7 @@ class ArnoldiCheck {
     const TestQueue queue(backend_, n_, 1);
     const auto operand = queue(A);
     const auto& ops = matrix_ops<V>(backend_, operand);
-    const auto plan = ops.run_plan(queue, operand);
+    const auto plan = ops.run_plan(queue, operand, {});
     ArnoldiSteps<V> steps{.twice = twice_,
                           .vectors = vectors_,
                           .v = queue(basis.v),

@@ -11,10 +11,13 @@ namespace {
 constexpr index_t most_iterations = 12;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Backends that plan their runs have every form, the others one.
-std::vector<SolveForm> forms(bool planned) {
+/// Backends that plan their runs have every form that a method has, the others one.
+std::vector<SolveForm> forms(bool planned, Method method) {
   if (!planned) return {SolveForm::run};
-  return {SolveForm::run, SolveForm::streamed, SolveForm::graph, SolveForm::resident};
+  std::vector<SolveForm> all = {SolveForm::run, SolveForm::streamed, SolveForm::graph,
+                                SolveForm::resident};
+  if (method_facts(method).meets_once) all.push_back(SolveForm::one_meeting);
+  return all;
 }
 
 /// When a run ends.
@@ -62,7 +65,7 @@ class RunCheck {
             if (!findings_.offered(ops.run[static_cast<int>(method_)],
                                    "run of " + name() + " with " + layout.format))
               return;
-            for (const SolveForm form : forms(ops.run_plan != nullptr)) {
+            for (const SolveForm form : forms(ops.run_plan != nullptr, method_)) {
               // One of the others that an emulated device takes by itself.
               if (is_emulated(backend_) && form == SolveForm::run) continue;
               try {
@@ -70,6 +73,9 @@ class RunCheck {
                 check_limits(A);
                 check_target(A);
                 check_nothing_to_do(A);
+                // With one meeting the diagonal has to be that of the preconditioner.
+                if (form_ == SolveForm::one_meeting && P_.kind != PreconditionerKind::none)
+                  continue;
                 if (breaks_down_on_zero(method_facts(method_))) check_breakdowns(A);
                 if (late_layout != nullptr)
                   check_late_breakdown(indefinite, std::get<SparseMatrix>(late_layout->A));
@@ -98,7 +104,8 @@ class RunCheck {
     const auto transposed = queue(transpose);
     operand.transpose = &transposed;
     const auto& ops = matrix_ops<V>(backend_, operand);
-    if (ops.run_plan != nullptr && plan_ == nullptr) plan_ = ops.run_plan(queue, operand);
+    if (ops.run_plan != nullptr && plan_ == nullptr)
+      plan_ = ops.run_plan(queue, operand, {method_, P_.kind, SolveForm::automatic});
     MethodRun run;
     run.form = form_;
     run.starts = starts;
@@ -359,7 +366,7 @@ void check_tiny(const Backend& backend, Findings& findings) {
       const CsrMatrix<double> transpose = transposed_layout(A);
       const auto transposed = queue(transpose);
       operand.transpose = &transposed;
-      const auto plan = ops.run_plan != nullptr ? ops.run_plan(queue, operand) : nullptr;
+      const auto plan = ops.run_plan != nullptr ? ops.run_plan(queue, operand, {method}) : nullptr;
       MethodRun run;
       run.starts = true;
       run.max_iterations = 100;

@@ -89,9 +89,9 @@ inline bool takes_parts_of_others(const Backend& backend, Method method) {
          (detail::has_plain_form(method) || has_passes(backend, method));
 }
 
-inline constexpr SolveForm every_form[] = {SolveForm::automatic,   SolveForm::plain_operations,
-                                           SolveForm::fused_steps, SolveForm::streamed,
-                                           SolveForm::graph,       SolveForm::resident};
+inline constexpr SolveForm every_form[] = {
+    SolveForm::automatic, SolveForm::plain_operations, SolveForm::fused_steps, SolveForm::streamed,
+    SolveForm::graph,     SolveForm::resident,         SolveForm::one_meeting};
 
 inline const char* to_string(Method method) { return method_name(method); }
 

@@ -84,7 +84,7 @@ Stopped<V> run_stopped(const detail::System<V, Exec>& system, const Vector<V>& b
   using Space = typename Exec::memory_space;
   detail::Workspace<V, Space> work;
   work.allocate(system.rows, method_facts(method), false);
-  work.plan = system.make_plan();
+  work.plan = system.make_plan({.method = method, .form = form});
   system.ctx->reserve(system.rows);
   Stopped<V> result;
   const auto x = zeroed<V, Space>("x", b.extent(0));
@@ -278,7 +278,8 @@ SolveForm enqueued_form(const Backend& backend, Method method, SolveForm asked) 
     case SolveForm::streamed:
     case SolveForm::graph: return runs ? asked : SolveForm::automatic;
     case SolveForm::run:
-    case SolveForm::resident: break;
+    case SolveForm::resident:
+    case SolveForm::one_meeting: break;
   }
   return SolveForm::automatic;
 }

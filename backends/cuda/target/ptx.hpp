@@ -47,4 +47,41 @@ __device__ __forceinline__ double load_remote(const double* from) {
   return value;
 }
 
+__device__ __forceinline__ void add_relaxed(std::uint32_t* counter, std::uint32_t value) {
+  asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" : : "l"(counter), "r"(value) : "memory");
+}
+__device__ __forceinline__ std::uint32_t load_relaxed(const std::uint32_t* from) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+__device__ __forceinline__ std::uint64_t load_relaxed(const std::uint64_t* from) {
+  unsigned long long value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+__device__ __forceinline__ void store_relaxed(std::uint64_t* to, std::uint64_t value) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+               :
+               : "l"(to), "l"(static_cast<unsigned long long>(value))
+               : "memory");
+}
+/// Two words side by side, each whole in itself.
+__device__ __forceinline__ void load_relaxed(const std::uint64_t* from, std::uint64_t (&words)[2]) {
+  unsigned long long first, second;
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(first), "=l"(second)
+               : "l"(from)
+               : "memory");
+  words[0] = first;
+  words[1] = second;
+}
+__device__ __forceinline__ void store_relaxed(std::uint64_t* to, const std::uint64_t (&words)[2]) {
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};"
+               :
+               : "l"(to), "l"(static_cast<unsigned long long>(words[0])),
+                 "l"(static_cast<unsigned long long>(words[1]))
+               : "memory");
+}
+
 }  // namespace cnc::gpu::ptx

@@ -3,6 +3,7 @@
 #include <target/gpu.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 // Launch policies for NVIDIA GPUs.
 
@@ -36,6 +37,11 @@ inline constexpr int basis_threads = 1024;
 inline constexpr index_t least_basis_rows = 256;
 /// Dots of a step on a basis that the blocks meet for together: room for their partial sums.
 inline constexpr int basis_dots_together = 64;
+
+/// Threads of a block of the form with one meeting, and polls after which it takes others to be lost: a minute or more.
+inline constexpr int halo_threads = 512;
+inline constexpr index_t least_halo_rows = 256;  ///< fewer are not worth a block of their own
+inline constexpr std::uint32_t most_polls = 1u << 26;
 
 /// Largest problems that the automatic choice gives to the resident form: rows, and matrix bytes as a share of
 /// the second-level cache, from which the matrix is read in every iteration.

@@ -111,6 +111,21 @@ void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes) {
   CNC_GPU_CALL(MemsetAsync, to, value, bytes, stream_of(queue));
 }
 
+namespace {
+void copy_and_wait(const Queue& queue, void* to, const void* from, std::size_t bytes,
+                   CNC_GPU_API(MemcpyKind) kind) {
+  const DeviceScope scope(queue.device);
+  CNC_GPU_CALL(MemcpyAsync, to, from, bytes, kind, stream_of(queue));
+  synchronize(queue);
+}
+}  // namespace
+void copy_to_device(const Queue& queue, void* to, const void* from, std::size_t bytes) {
+  copy_and_wait(queue, to, from, bytes, CNC_GPU_API(MemcpyHostToDevice));
+}
+void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t bytes) {
+  copy_and_wait(queue, to, from, bytes, CNC_GPU_API(MemcpyDeviceToHost));
+}
+
 void synchronize(const Queue& queue) { CNC_GPU_CALL(StreamSynchronize, stream_of(queue)); }
 
 DeviceBuffer::DeviceBuffer(int device, std::size_t bytes) {

@@ -86,6 +86,16 @@ __device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* count
 __device__ __forceinline__ double load_remote(const double* from) {
   return __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
+__device__ __forceinline__ void add_relaxed(std::uint32_t* counter, std::uint32_t value) {
+  __hip_atomic_fetch_add(counter, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+template <class T>
+__device__ __forceinline__ T load_relaxed(const T* from) {
+  return __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+__device__ __forceinline__ void store_relaxed(std::uint64_t* to, std::uint64_t value) {
+  __hip_atomic_store(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
 __device__ __forceinline__ void pause() { __builtin_amdgcn_s_sleep(1); }
 
 }  // namespace instructions

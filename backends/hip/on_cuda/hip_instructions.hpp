@@ -34,6 +34,16 @@ __device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* count
   return ptx::load_acquire(counter);
 }
 __device__ __forceinline__ double load_remote(const double* from) { return ptx::load_remote(from); }
+__device__ __forceinline__ void add_relaxed(std::uint32_t* counter, std::uint32_t value) {
+  ptx::add_relaxed(counter, value);
+}
+template <class T>
+__device__ __forceinline__ T load_relaxed(const T* from) {
+  return ptx::load_relaxed(from);
+}
+__device__ __forceinline__ void store_relaxed(std::uint64_t* to, std::uint64_t value) {
+  ptx::store_relaxed(to, value);
+}
 __device__ __forceinline__ void pause() {}
 
 }  // namespace instructions

@@ -92,6 +92,30 @@ CNC_GPU_DEVICE std::uint32_t load_acquire(const std::uint32_t* counter) {
 }
 /// Reads what another block has written during this kernel, past this processor's own cache.
 CNC_GPU_DEVICE double load_remote(const double* from) { return instructions::load_remote(from); }
+/// Two words that are read and written together as far as the device can; each of them is whole in itself.
+struct alignas(16) WordPair {
+  std::uint64_t first, second;
+};
+/// What blocks show each other during a kernel, past the processors' own caches and in no order with anything else.
+CNC_GPU_DEVICE void add_relaxed(std::uint32_t* counter, std::uint32_t value) {
+  instructions::add_relaxed(counter, value);
+}
+CNC_GPU_DEVICE std::uint32_t load_relaxed(const std::uint32_t* from) {
+  return instructions::load_relaxed(from);
+}
+CNC_GPU_DEVICE std::uint64_t load_relaxed(const std::uint64_t* from) {
+  return instructions::load_relaxed(from);
+}
+CNC_GPU_DEVICE void store_relaxed(std::uint64_t* to, std::uint64_t value) {
+  instructions::store_relaxed(to, value);
+}
+CNC_GPU_DEVICE WordPair load_relaxed(const WordPair* from) {
+  return {load_relaxed(&from->first), load_relaxed(&from->second)};
+}
+CNC_GPU_DEVICE void store_relaxed(WordPair* to, const WordPair& pair) {
+  store_relaxed(&to->first, pair.first);
+  store_relaxed(&to->second, pair.second);
+}
 /// Called in polling loops.
 CNC_GPU_DEVICE void pause() { instructions::pause(); }
 

@@ -3,6 +3,7 @@
 #include <target/gpu.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 // Launch policies for AMD GPUs, from what is documented of them: a processor (compute unit) has four SIMDs, 64 KB of
 // shared memory, a first-level cache of 16 KB (32 KB on gfx942) and room for 2048 threads. Nothing has been measured.
@@ -40,6 +41,11 @@ inline constexpr int basis_threads = 512;
 inline constexpr index_t least_basis_rows = 128;
 /// Dots of a step on a basis that the blocks meet for together: room for their partial sums; not measured.
 inline constexpr int basis_dots_together = 64;
+
+/// Threads of a block of the form with one meeting, and polls after which it takes others to be lost: a minute or more.
+inline constexpr int halo_threads = 512;
+inline constexpr index_t least_halo_rows = 256;  ///< fewer are not worth a block of their own
+inline constexpr std::uint32_t most_polls = 1u << 26;
 
 /// Largest problems that the automatic choice gives to the resident form: rows of which r, q and p fit into
 /// the rest of shared memory, and matrix bytes as a share of the second-level cache, from which the matrix is

@@ -244,7 +244,8 @@ struct MatrixOps {
   /// What operations with this matrix need to have worked out, in A.plan; null: nothing. Allocates, and may wait.
   std::unique_ptr<MatrixPlan> (*plan)(const Queue&, const Operand& A) = nullptr;
   /// Sets up for the runs of one solver with this matrix; null when there is nothing to set up.
-  std::unique_ptr<RunPlan> (*run_plan)(const Queue&, const Operand& A) = nullptr;
+  std::unique_ptr<RunPlan> (*run_plan)(const Queue&, const Operand& A,
+                                       const PlannedRuns&) = nullptr;
 };
 
 /// Everything that a backend offers for matrices stored in M under vectors of V: one MatrixOps for each of Formats<M>.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/contract/methods.hpp>
+#include <cnc/contract/preconditioner_operand.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -17,10 +18,18 @@ enum class SolveForm {
   streamed,  ///< device: kernels enqueued one after the other, scalars and the stop test on the device
   graph,     ///< device: the same kernels, replayed as a graph of many iterations
   resident,  ///< device: one persistent launch, vectors on chip, a barrier across the grid for each reduction
+  one_meeting,  ///< device: the same with one such barrier per iteration, each block with the rows around its own too
 };
 
 /// Whether many iterations are one call of the backend.
 constexpr bool is_run(SolveForm form) { return form >= SolveForm::run; }
+
+/// The runs that a plan is made for: it may hold what only they need.
+struct PlannedRuns {
+  Method method = Method::automatic;                             ///< automatic: any
+  PreconditionerKind preconditioner = PreconditionerKind::none;  ///< that passes apply
+  SolveForm form = SolveForm::resident;                          ///< asked for
+};
 
 /// What a backend sets up once for the runs of one solver, so that a run allocates nothing: captured
 /// graphs, barrier slots, pinned memory. Opaque; a plan made for other operands adapts by itself.

@@ -134,6 +134,14 @@ void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes) {
   });
 }
 
+void copy_to_device(const Queue& queue, void* to, const void* from, std::size_t bytes) {
+  synchronize(queue);
+  std::memcpy(to, from, bytes);
+}
+void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t bytes) {
+  copy_to_device(queue, to, from, bytes);
+}
+
 void synchronize(const Queue& queue) {
   if (records(queue)) refuse("synchronize", "the stream is being recorded");
 }

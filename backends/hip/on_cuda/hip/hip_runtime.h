@@ -35,6 +35,10 @@
 #define hipHostMallocCoherent 0u  // all of CUDA's is
 #define hipHostMallocMapped cudaHostAllocMapped
 #define hipHostMallocPortable cudaHostAllocPortable
+#define hipMemcpyAsync cudaMemcpyAsync
+#define hipMemcpyKind cudaMemcpyKind
+#define hipMemcpyDeviceToHost cudaMemcpyDeviceToHost
+#define hipMemcpyHostToDevice cudaMemcpyHostToDevice
 #define hipMemsetAsync cudaMemsetAsync
 
 #define hipFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize

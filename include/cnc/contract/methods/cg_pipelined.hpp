@@ -17,7 +17,7 @@ struct CgPipelined {
   static constexpr const char* title = "pipelined conjugate gradients";
   static constexpr bool symmetric = true;
   enum Vector { r, u, w, n, z, q, s, p, x, m, vectors };
-  enum Scalar { rr, gamma, gamma_previous, delta, curvature, alpha, beta, scalars };
+  enum Scalar { rr, gamma, gamma_previous, gamma_inverse, delta, curvature, alpha, beta, scalars };
   static constexpr int definite = gamma;
   static constexpr bool restarts = true;
   static constexpr int scratch = n;
@@ -56,7 +56,8 @@ struct CgPipelined {
     static constexpr VectorSet reads = set_of(n, m, w, u, z, q, s, p, x, r);
     static constexpr VectorSet writes = set_of(z, q, s, p, x, r, u, w);
     static constexpr Breakdown step(MethodScalars& c) {
-      return single_reduction_step<gamma, gamma_previous, delta, curvature, alpha, beta>(c);
+      return single_reduction_step<gamma, gamma_previous, gamma_inverse, delta, curvature, alpha,
+                                   beta>(c);
     }
     static constexpr void after(MethodScalars& c) { c.first = 0; }
     /// Hestenes & Stiefel, theorem 6:1

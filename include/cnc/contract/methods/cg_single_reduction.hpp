@@ -6,11 +6,12 @@ namespace cnc::methods {
 
 /// The scalar step of conjugate gradients with one reduction: alpha and beta from gamma = r . M^-1 r and
 /// delta = M^-1 r . A M^-1 r. The curvature p . A p of the new direction is delta less beta gamma / alpha of the
-/// directions before; as that alpha was gamma_previous / curvature, this is beta^2 curvature: one division less in a
-/// chain that everybody waits for.
-template <int gamma, int gamma_previous, int delta, int curvature, int alpha, int beta>
+/// directions before; as that alpha was gamma_previous / curvature, this is beta^2 curvature. One over gamma is worked out
+/// beside alpha for the next step: of the divisions, one is in the chain that everybody waits for.
+template <int gamma, int gamma_previous, int inverse_previous, int delta, int curvature, int alpha,
+          int beta>
 constexpr Breakdown single_reduction_step(MethodScalars& c) {
-  const double b = c.first ? 0.0 : c[gamma] / c[gamma_previous];
+  const double b = c.first ? 0.0 : c[gamma] * c[inverse_previous];
   const double pAp = c.first ? c[delta] : c[delta] - b * b * c[curvature];
   const Breakdown breakdown = check_positive(c[gamma], pAp);
   if (breakdown != Breakdown::none) return breakdown;
@@ -18,6 +19,7 @@ constexpr Breakdown single_reduction_step(MethodScalars& c) {
   c[alpha] = c[gamma] / pAp;
   c[curvature] = pAp;
   c[gamma_previous] = c[gamma];
+  c[inverse_previous] = 1 / c[gamma];
   return breakdown;
 }
 
@@ -33,10 +35,12 @@ struct CgSingleReduction {
   static constexpr const char* title = "conjugate gradients of Chronopoulos and Gear";
   static constexpr bool symmetric = true;
   enum Vector { r, q, p, x, s, z, vectors };
-  enum Scalar { rr, rz, rz_previous, zq, pAp, alpha, beta, scalars };
+  enum Scalar { rr, rz, rz_previous, rz_inverse, zq, pAp, alpha, beta, scalars };
   static constexpr int definite = rz;  ///< negative: M is not positive definite
   static constexpr bool restarts = false;
   static constexpr int scratch = q;
+  /// Whoever keeps these of the rows that its product gathers keeps r of them up to date by itself, given q.
+  static constexpr VectorSet halo = set_of(r, s);
   static constexpr int flops_per_row = 15;
 
   /// z := M^-1 r, with its sums.
@@ -60,7 +64,7 @@ struct CgSingleReduction {
     static constexpr bool starts = false;
     static constexpr VectorSet reads = set_of(z, q, p, s, x, r), writes = set_of(p, s, x, r);
     static constexpr Breakdown step(MethodScalars& c) {
-      return single_reduction_step<rz, rz_previous, zq, pAp, alpha, beta>(c);
+      return single_reduction_step<rz, rz_previous, rz_inverse, zq, pAp, alpha, beta>(c);
     }
     static constexpr void after(MethodScalars& c) { c.first = 0; }
     /// Hestenes & Stiefel, theorem 6:1

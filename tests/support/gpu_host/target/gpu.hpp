@@ -93,6 +93,31 @@ CNC_GPU_DEVICE std::uint32_t load_acquire(const std::uint32_t* counter) {
 }
 /// Reads what another block has written during this kernel, past this processor's own cache.
 CNC_GPU_DEVICE double load_remote(const double* from) { return *from; }
+/// Two words that are read and written together as far as the device can; each of them is whole in itself.
+struct alignas(16) WordPair {
+  std::uint64_t first, second;
+};
+/// What blocks show each other during a kernel. Here with more order than a device promises: the thread sanitizer would
+/// not believe what else keeps readers and writers apart.
+CNC_GPU_DEVICE void add_relaxed(std::uint32_t* counter, std::uint32_t value) {
+  std::atomic_ref(*counter).fetch_add(value, std::memory_order_relaxed);
+}
+CNC_GPU_DEVICE std::uint32_t load_relaxed(const std::uint32_t* from) {
+  return std::atomic_ref(*const_cast<std::uint32_t*>(from)).load(std::memory_order_relaxed);
+}
+CNC_GPU_DEVICE std::uint64_t load_relaxed(const std::uint64_t* from) {
+  return std::atomic_ref(*const_cast<std::uint64_t*>(from)).load(std::memory_order_acquire);
+}
+CNC_GPU_DEVICE void store_relaxed(std::uint64_t* to, std::uint64_t value) {
+  std::atomic_ref(*to).store(value, std::memory_order_release);
+}
+CNC_GPU_DEVICE WordPair load_relaxed(const WordPair* from) {
+  return {load_relaxed(&from->first), load_relaxed(&from->second)};
+}
+CNC_GPU_DEVICE void store_relaxed(WordPair* to, const WordPair& pair) {
+  store_relaxed(&to->first, pair.first);
+  store_relaxed(&to->second, pair.second);
+}
 /// Called in polling loops: lets the rest of the block run, and other blocks.
 CNC_GPU_DEVICE void pause() { machine::Processor::current().pause(); }
 

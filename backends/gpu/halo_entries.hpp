@@ -1,0 +1,107 @@
+#pragma once
+
+#include <gpu/entries.hpp>
+#include <gpu/halo_run.hpp>
+#include <gpu/part_maker.hpp>
+
+#include <target/launch.hpp>
+#include <target/tuning.hpp>
+
+#include <cnc/contract/error.hpp>
+
+#include <algorithm>
+
+// Runs with one meeting per iteration: whether a matrix fits on the processors, and their launch. No format here: parts have a
+// layout of their own.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+/// Shared memory that the kernel has besides: sums of waves, and what its first wave decides.
+inline constexpr std::size_t halo_static_bytes = 2048;
+
+/// Calls f(kernel, run) with the run for so many rows per thread.
+template <int wave, class M, class V, class Method, class F>
+void with_halo_kernel(int per_thread, const F& f) {
+  const auto with = [&](auto rows) {
+    constexpr int k = decltype(rows)::value;
+    f(halo_kernel<tuning::halo_threads, wave, k, M, V, Method>,
+      std::type_identity<HaloRun<wave, k, M, V, Method>>());
+  };
+  switch (compiled_halo_rows(per_thread)) {
+    case 1: return with(std::integral_constant<int, 1>());
+    case 2: return with(std::integral_constant<int, 2>());
+    case 4: return with(std::integral_constant<int, 4>());
+    default: return with(std::integral_constant<int, most_halo_rows>());
+  }
+}
+
+/// Calls f.template operator()<Method>() for the method at this place in Methods, which has such a form.
+template <class V, class F>
+void with_halo_method(int method, const F& f) {
+  Methods<V>::for_each([&]<class Method>(int m) {
+    if constexpr (has_halo_form<Method>())
+      if (m == method) f.template operator()<Method>();
+  });
+}
+
+template <int wave, class M, class V>
+std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, int method,
+                                                           bool preconditioned,
+                                                           const RowPattern& A) {
+  const DeviceFacts& facts = device_facts(queue.device);
+  const index_t blocks =
+      std::min<index_t>(facts.processors, ceil_div(A.rows, tuning::least_halo_rows));
+  const std::size_t room = facts.shared_bytes - halo_static_bytes;
+  if (!facts.cooperative || blocks < 1) return nullptr;
+  const index_t rows = ceil_div(A.rows, blocks);
+  if (rows > most_halo_rows * tuning::halo_threads) return nullptr;
+  // What is surely too large is not cut up first.
+  const int per_thread = ceil_div(rows, tuning::halo_threads);
+  const double pairs = double(A.columns.size()) / 2 - double(A.rows) * halo_held<V>(per_thread);
+  if (pairs * sizeof(EntryPair<V>) > double(blocks) * double(room)) return nullptr;
+
+  const HostParts parts =
+      PartMaker(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>}).take();
+  std::size_t bytes = 0;
+  for (const Part& part : parts.part) bytes = std::max(bytes, halo_bytes<V>(part));
+  if (!parts.numbered || bytes > room) return nullptr;
+  auto plan = std::make_unique<HaloPlan<V>>(queue.device);
+  plan->per_thread = parts.rows_per_thread;
+  plan->has_diagonal = !preconditioned;
+  plan->grid = {blocks, tuning::halo_threads, bytes};
+  bool resident = false;
+  with_halo_method<V>(method, [&]<class Method>() {
+    with_halo_kernel<wave, M, V, Method>(plan->per_thread, [&](auto kernel, auto) {
+      resident = resident_blocks(queue, kernel, plan->grid.threads, bytes) >= blocks;
+    });
+  });
+  if (!resident) return nullptr;
+  plan->copy(queue, parts);
+  return plan;
+}
+
+template <int wave, class M, class V>
+bool HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>& plan,
+                                     const M* values, const V* inverse, const MethodVectors<V>& v,
+                                     MethodScalars* scalars, const RunState& run,
+                                     RunOutcome* outcome) {
+  *plan.notes.template as<HaloNotes>() = {};
+  with_halo_method<V>(method, [&]<class Method>() {
+    with_halo_kernel<wave, M, V, Method>(
+        plan.per_thread, [&]<class Run>(auto kernel, std::type_identity<Run>) {
+          const Run halo_run{values,
+                             inverse,
+                             v,
+                             plan.pointers(),
+                             plan.words.data(),
+                             plan.word_count,
+                             {plan.slots.data(), plan.arrived.data()},
+                             plan.notes.template as<HaloNotes>()};
+          plan.refused = !launch_resident("halo_run", queue, plan.grid, kernel, halo_run, scalars,
+                                          run, outcome, plan.epoch);
+        });
+  });
+  return !plan.refused;
+}
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

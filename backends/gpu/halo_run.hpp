@@ -1,0 +1,426 @@
+#pragma once
+
+#include <gpu/halo_plan.hpp>
+#include <gpu/row_values.hpp>
+#include <gpu/run_state.hpp>
+
+#include <cnc/contract/preconditioner_operand.hpp>
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+// A whole run in one launch with one meeting of the grid per iteration, for methods that have one sum per iteration and say
+// which vectors their halo needs.
+//
+// The run is one of D A D, where D^2 is the Jacobi preconditioner: there z and r are the same, and what a block gathers of other
+// rows it can keep up to date by itself, if only it is told q of them. So each block owns a part of the matrix (gpu/parts.hpp),
+// keeps the method's `halo` vectors of the rows around it too and does to them what their owner does. Across the grid go q of
+// boundary rows, in words that carry their epoch, and the sums; both are under way together (gpu/stamped.hpp).
+//
+// Vectors of the kind of the residual, which are those of the halo, are D times those of the caller, all others
+// D^-1 times. r . r of the caller's residual is a weighted sum.
+//
+// The loop is kept short: waves go through it once per meeting, and code that they have to wait for shows.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+template <class>
+struct FirstPhase;
+template <class First, class... Rest>
+struct FirstPhase<Phases<First, Rest...>> {
+  using Is = First;
+};
+
+/// Bytes that a part needs on chip.
+template <class V>
+constexpr std::size_t halo_bytes(const Part& part) {
+  return (sizeof(EntryPair<V>) + sizeof(std::uint32_t)) * part_lanes *
+             std::size_t(part.groups_beyond) +
+         sizeof(V) * (2 * std::size_t(part.own) + 3 * std::size_t(part.halo)) +
+         sizeof(Slice) * (std::size_t(part.slices) + 1) +
+         sizeof(index_t) * (std::size_t(part.own) + std::size_t(part.halo));
+}
+
+/// Own rows of a thread that there are kernels for: so many or more.
+constexpr int compiled_halo_rows(int rows) { return rows <= 2 ? rows : rows <= 4 ? 4 : 8; }
+inline constexpr int most_halo_rows = 8;
+
+/// Pairs of entries of each of its rows that a thread holds in registers: they need not come from shared memory in every
+/// iteration, which is what limits a product.
+template <class V>
+constexpr index_t halo_held(int rows) {
+  constexpr int registers = 20, of_pair = sizeof(EntryPair<V>) / 4 + 1;
+  return registers / (of_pair * compiled_halo_rows(rows));
+}
+
+/// per_thread: own rows that a thread has at most.
+template <int wave, int per_thread, class M, class V, class Method>
+struct HaloRun {
+  using Iteration = typename Method::Iteration;
+  using Update = typename Iteration::Last;
+  using Product = typename FirstPhase<Iteration>::Is;
+  static constexpr int r = Update::M.from, z = Update::M.to, q = Product::to, x = Method::x;
+  /// Of own rows in registers.
+  static constexpr VectorSet kept = (Update::reads | Update::writes) & ~set_of(r, z, q);
+  /// Of the halo besides r.
+  static constexpr VectorSet beside = Method::halo & ~set_of(r);
+  static constexpr index_t holds = halo_held<V>(per_thread);
+  static_assert(Product::of == z && count(beside) == 1 && contains(Method::halo, r));
+
+  const M* values;
+  /// D^2, one over the diagonal, of which the product then takes no notice: it is ones; null: D is the identity.
+  const V* inverse;
+  MethodVectors<V> v;
+  PartArrays<DevicePointer> parts;
+  StampedWord<V>* words;  ///< [2][word_count]
+  index_t word_count;
+  StampedSums sums;
+  HaloNotes* notes;
+
+  /// What the first wave decides for the block.
+  struct Control {
+    KeptScalars scalars;
+    Breakdown breakdown;
+    index_t iterations;
+    bool begun;  ///< an iteration whose sums are not known yet
+    bool over;
+    bool unfit;
+  };
+
+  /// A block's part, and a thread's rows of it.
+  struct State {
+    Part part;
+    EntryPair<V>* matrix;
+    std::uint32_t* columns;
+    V* r;       ///< by local number
+    V* beside;  ///< the other vector of the halo, by number in it
+    V* q_halo;
+    V* weight;  ///< of r r in the caller's r . r, of own rows
+    const index_t* exports;
+    const Slice* slices;
+    const index_t* imports;
+    V own[Method::vectors][per_thread];
+    V q[per_thread];
+    index_t groups[per_thread];  ///< of the row's slice
+    index_t first[per_thread];   ///< place of the row's pair 0, had all of them one
+    EntryPair<V> held[per_thread][holds > 0 ? holds : 1];
+    std::uint32_t held_columns[per_thread][holds > 0 ? holds : 1];
+  };
+
+  /// Calls body(k, local number) for the thread's own rows.
+  template <class Body>
+  static CNC_GPU_DEVICE void for_own(const State& t, const Body& body) {
+    CNC_GPU_UNROLL
+    for (int k = 0; k < per_thread; ++k) {
+      const index_t local = thread_index() + k * block_threads();
+      if (local < t.part.own) body(k, local);
+    }
+  }
+  CNC_GPU_DEVICE index_t row_of(const State& t, index_t local) const {
+    return load_cached(parts.rows + t.part.first_row + local);
+  }
+  CNC_GPU_DEVICE V root(index_t row) const {
+    return inverse == nullptr ? V(1) : static_cast<V>(std::sqrt(double(inverse[row])));
+  }
+
+  // --- in and out -------------------------------------------------------------------------------------------
+
+  CNC_GPU_DEVICE void lay_out(State& t) const {
+    t.part = parts.part[block_index()];
+    const Part& part = t.part;
+    const index_t pairs = part.groups_beyond * part_lanes;
+    char* free = dynamic_shared<char>();
+    t.matrix = take<EntryPair<V>>(free, pairs);
+    t.r = take<V>(free, part.own + part.halo);
+    t.beside = take<V>(free, part.halo);
+    t.q_halo = take<V>(free, part.halo);
+    t.weight = take<V>(free, part.own);
+    t.columns = take<std::uint32_t>(free, pairs);
+    t.slices = take_copy(free, parts.slices + part.first_slice, part.slices + 1);
+    t.exports = take_copy(free, parts.exports + part.first_row, part.own);
+    t.imports = take_copy(free, parts.imports + part.first_halo, part.halo);
+  }
+  /// Room for n of them.
+  template <class T>
+  static CNC_GPU_DEVICE T* take(char*& free, index_t n) {
+    T* const taken = reinterpret_cast<T*>(free);
+    free += sizeof(T) * std::size_t(n);
+    return taken;
+  }
+  template <class T>
+  static CNC_GPU_DEVICE const T* take_copy(char*& free, const T* from, index_t n) {
+    T* const to = take<T>(free, n);
+    for (index_t i = thread_index(); i < n; i += block_threads()) to[i] = from[i];
+    return to;
+  }
+
+  /// False on a thread that found what this form cannot do.
+  CNC_GPU_DEVICE bool load(State& t, bool first) const {
+    // Of the values as they are stored, which may be those of a matrix rounded to float.
+    constexpr double tolerance = 8 * double(std::numeric_limits<M>::epsilon());
+    bool fit = true;
+    const index_t all = t.part.own + t.part.halo;
+    // D stands in r until the matrix is there.
+    for (index_t i = thread_index(); i < all; i += block_threads()) {
+      t.r[i] = root(row_of(t, i));
+      fit &= t.r[i] > 0 && t.r[i] <= std::numeric_limits<V>::max();
+    }
+    for (index_t i = thread_index(); i < t.part.absent; i += block_threads())
+      fit &= values[parts.absent[t.part.first_absent + i]] == M(0);
+    block_barrier();
+    for (index_t& groups : t.groups) groups = 0;
+    for_own(t, [&](int k, index_t local) {
+      const double d = double(t.r[local]);
+      const auto entry = [&](index_t place, std::uint32_t column) {
+        return place < 0 ? V(0) : static_cast<V>(double(values[place]) * (d * double(t.r[column])));
+      };
+      const index_t lane = local % part_lanes;
+      const Slice slice = t.slices[local / part_lanes], next = t.slices[local / part_lanes + 1];
+      const offset_t begin = offset_t(t.part.first_group + slice.first) * part_lanes + lane;
+      const index_t groups = next.first - slice.first;
+      t.groups[k] = groups;
+      t.first[k] = (slice.first_beyond - holds) * part_lanes + lane;
+      const auto load_pair = [&](index_t g, EntryPair<V>& pair, std::uint32_t& columns) {
+        const index_t* const places = parts.places + 2 * (begin + g * part_lanes);
+        columns = parts.columns[begin + g * part_lanes];
+        pair = {entry(places[0], columns & 0xffff), entry(places[1], columns >> 16)};
+      };
+      CNC_GPU_UNROLL
+      for (int g = 0; g < holds; ++g) {
+        t.held[k][g] = {0, 0};
+        t.held_columns[k][g] = 0;
+        if (g < groups) load_pair(g, t.held[k][g], t.held_columns[k][g]);
+      }
+      for (index_t g = holds; g < groups; ++g) {
+        const index_t to = t.first[k] + g * part_lanes;
+        load_pair(g, t.matrix[to], t.columns[to]);
+      }
+      t.weight[local] = static_cast<V>(1 / (d * d));
+      if (inverse != nullptr) {
+        // The diagonal is not among the entries.
+        const double one =
+            double(entry(parts.diagonal[t.part.first_row + local], std::uint32_t(local)));
+        fit &= one >= 1 - tolerance && one <= 1 + tolerance;
+      }
+    });
+    block_barrier();
+    for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
+      const index_t local = t.part.own + i, row = row_of(t, local);
+      const V d = t.r[local];
+      t.r[local] = d * v[r][row];
+      for_vectors<beside>([&](auto k) { t.beside[i] = first ? V(0) : d * v[k][row]; });
+    }
+    for_own(t, [&](int k, index_t local) {
+      const index_t row = row_of(t, local);
+      const V d = t.r[local];
+      t.r[local] = d * v[r][row];
+      for_vectors<kept>([&](auto j) {
+        // What is added to x is kept apart from it.
+        const bool is_zero = first || j == x;
+        t.own[j][k] = is_zero ? V(0) : contains(Method::halo, j) ? d * v[j][row] : v[j][row] / d;
+      });
+    });
+    block_barrier();
+    return fit;
+  }
+
+  CNC_GPU_DEVICE void store(const State& t) const {
+    for_own(t, [&](int k, index_t local) {
+      const index_t row = row_of(t, local);
+      const V d = root(row);
+      v[r][row] = t.r[local] / d;
+      v[z][row] = t.r[local] * d;
+      for_vectors<kept>([&](auto j) {
+        const V value = t.own[j][k];
+        v[j][row] = j == x                      ? v[j][row] + d * value
+                    : contains(Method::halo, j) ? value / d
+                                                : value * d;
+      });
+    });
+  }
+
+  // --- an iteration -----------------------------------------------------------------------------------------
+
+  /// q := A r of own rows, which others are told at once, and this thread's share of the sums.
+  CNC_GPU_DEVICE void multiply(State& t, std::uint32_t epoch,
+                               double (&share)[StampedSums::sums]) const {
+    // Rows side by side: while one waits for what it gathers, the next ones do.
+    V even[per_thread], odd[per_thread];
+    index_t most = 0;
+    CNC_GPU_UNROLL
+    for (int k = 0; k < per_thread; ++k) {
+      even[k] = odd[k] = 0;
+      most = t.groups[k] > most ? t.groups[k] : most;
+    }
+    const auto add = [&](int k, const EntryPair<V>& a, std::uint32_t columns) {
+      even[k] += a.first * t.r[columns & 0xffff];
+      odd[k] += a.second * t.r[columns >> 16];
+    };
+    CNC_GPU_UNROLL
+    for (int g = 0; g < holds; ++g) {
+      CNC_GPU_UNROLL
+      for (int k = 0; k < per_thread; ++k)
+        if (g < t.groups[k]) add(k, t.held[k][g], t.held_columns[k][g]);
+    }
+    CNC_GPU_UNROLL_BY(2)
+    for (index_t g = holds; g < most; ++g) {
+      CNC_GPU_UNROLL
+      for (int k = 0; k < per_thread; ++k) {
+        const index_t pair = t.first[k] + g * part_lanes;
+        if (g < t.groups[k]) add(k, t.matrix[pair], t.columns[pair]);
+      }
+    }
+    StampedWord<V>* const to = words + offset_t(epoch % 2) * word_count;
+    for_own(t, [&](int k, index_t local) {
+      const V own = t.r[local];
+      const V sum = (inverse != nullptr ? own + even[k] : even[k]) + odd[k];
+      t.q[k] = sum;
+      if (t.exports[local] >= 0) to[t.exports[local]].store(sum, epoch);
+      const double rr = double(own) * double(own);
+      share[0] += rr;
+      share[1] += rr * double(t.weight[local]);
+      share[2] += double(own) * double(sum);
+    });
+  }
+
+  /// q of the halo, by all waves but the first.
+  CNC_GPU_DEVICE void receive(const State& t, std::uint32_t epoch) const {
+    constexpr int together = 4;
+    const StampedWord<V>* const from = words + offset_t(epoch % 2) * word_count;
+    const index_t threads = block_threads() - wave;
+    for (index_t first = thread_index() - wave; first < t.part.halo; first += together * threads) {
+      V value[together];
+      const bool came = wait_until([&] {
+        bool here = true;
+        CNC_GPU_UNROLL
+        for (int j = 0; j < together; ++j) {
+          const index_t i = first + j * threads;
+          if (i < t.part.halo) here &= from[t.imports[i]].load(value[j], epoch);
+        }
+        return here;
+      });
+      if (!came) notes->stuck = 1;
+      CNC_GPU_UNROLL
+      for (int j = 0; j < together; ++j) {
+        const index_t i = first + j * threads;
+        if (i < t.part.halo) t.q_halo[i] = came ? value[j] : never_came<V>;
+      }
+    }
+  }
+
+  /// The end of an iteration, whose sums these are, and the scalar step of the next. By the first wave.
+  CNC_GPU_DEVICE void decide(Control& control, const RunState& limits,
+                             const double (&total)[StampedSums::sums]) const {
+    MethodScalars s = control.scalars.get();
+    // The others would be in registers for nothing.
+    for (int k = Method::scalars; k < max_method_scalars; ++k) s[k] = 0;
+    RunState run = limits;
+    run.iterations = control.iterations;
+    if (control.begun) {
+      const double sums_of_pass[2] = {total[0], total[1]};
+      end_pass<Update>(s, sums_of_pass);
+      if (block_index() == 0 && thread_index() == 0)
+        log_iteration<Update>(s, run.iterations, run.history, run.energy_gains);
+      ++run.iterations;
+    }
+    const bool unfit = total[3] != 0;
+    bool over = unfit || run_is_over(run, s);
+    if (!over) {
+      s[Product::scalar[0]] = total[2];
+      const MethodScalars begun = begin_pass<Update>(s);
+      s.breakdown = begun.breakdown;
+      over = s.breakdown != Breakdown::none;
+      if (!over) s = begun;
+    }
+    wave_barrier<wave>();
+    if (thread_index() == 0) {
+      control.scalars.set(s);
+      control.breakdown = s.breakdown;
+      control.iterations = run.iterations;
+      control.begun = true;
+      control.over = over;
+      control.unfit = unfit;
+    }
+  }
+
+  CNC_GPU_DEVICE void update(State& t, const MethodScalars& s) const {
+    Update pass(s);
+    pass.is_first = false;  // vectors that do not exist yet are zero here
+    for_own(t, [&](int k, index_t local) {
+      Row<V> row{};
+      for_vectors<kept>([&](auto j) { row[j] = t.own[j][k]; });
+      row[q] = t.q[k];
+      row[r] = row[z] = t.r[local];
+      pass(row);
+      for_vectors<kept>([&](auto j) { t.own[j][k] = row[j]; });
+      t.r[local] = row[r];
+    });
+    for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
+      Row<V> row{};
+      V& of_r = t.r[t.part.own + i];
+      row[q] = t.q_halo[i];
+      row[r] = row[z] = of_r;
+      for_vectors<beside>([&](auto j) { row[j] = t.beside[i]; });
+      pass(row);
+      for_vectors<beside>([&](auto j) { t.beside[i] = row[j]; });
+      of_r = row[r];
+    }
+  }
+
+  CNC_GPU_DEVICE void iterate(MethodScalars* scalars, const RunState& run, RunOutcome* outcome,
+                              std::uint32_t epoch) const {
+    CNC_GPU_SHARED Control control;
+    const std::uint32_t first_epoch = epoch;
+    MethodScalars s;
+    copy_scalars(*scalars, s);
+    const bool nothing = run_is_over(run, s);
+    if (!nothing) {
+      State t;
+      lay_out(t);
+      if (thread_index() == 0) {
+        control.scalars.set(s);
+        control.iterations = 0;
+        control.begun = false;
+      }
+      block_barrier();
+      const bool fit = load(t, s.first != 0);
+      for (;;) {
+        ++epoch;
+        double share[StampedSums::sums] = {0, 0, 0, fit ? 0.0 : 1.0};
+        multiply(t, epoch, share);
+        StampedSums::leave<wave>(share);
+        if (thread_index() < wave) {
+          if (!sums.combine<wave>(share, epoch)) notes->stuck = 1;
+          decide(control, run, share);
+        } else {
+          receive(t, epoch);
+        }
+        block_barrier();
+        if (control.over) break;
+        update(t, control.scalars.get());
+        block_barrier();
+      }
+      if (control.iterations > 0) store(t);
+    }
+    if (block_index() != 0 || thread_index() != 0) return;
+    notes->meetings = epoch - first_epoch;
+    notes->unfit = !nothing && control.unfit;
+    if (!nothing && !control.unfit) {
+      s = control.scalars.get();
+      s.breakdown = control.breakdown;
+      copy_scalars(s, *scalars);
+    }
+    copy_scalars(s, outcome->scalars);
+    outcome->iterations = nothing ? 0 : control.iterations;
+  }
+};
+
+template <int threads, int wave, int per_thread, class M, class V, class Method>
+CNC_GPU_DENSE_KERNEL(threads, threads)
+halo_kernel(HaloRun<wave, per_thread, M, V, Method> it, MethodScalars* scalars, RunState run,
+            RunOutcome* outcome, std::uint32_t epoch) {
+  it.iterate(scalars, run, outcome, epoch);
+}
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET
