@@ -141,6 +141,8 @@ struct HaloPlan;
 /// format.
 template <int wave, class M, class V>
 struct HaloEntries {
+  /// Whether a matrix of so many rows and stored values is worth a look: what is much too large for the processors is not.
+  static bool may_fit(const Queue&, index_t rows, offset_t values);
   /// Null: the parts do not fit on the processors.
   static std::unique_ptr<HaloPlan<V>> plan(const Queue&, int method, bool preconditioned,
                                            const RowPattern& A);

@@ -45,6 +45,15 @@ void with_halo_method(int method, const F& f) {
 }
 
 template <int wave, class M, class V>
+bool HaloEntries<wave, M, V>::may_fit(const Queue& queue, index_t rows, offset_t values) {
+  constexpr double padding = 4;  // of layouts that store zeros
+  const DeviceFacts& facts = device_facts(queue.device);
+  return facts.cooperative &&
+         rows <= offset_t(facts.processors) * most_halo_rows * tuning::halo_threads &&
+         double(values) * sizeof(V) <= padding * facts.processors * double(facts.shared_bytes);
+}
+
+template <int wave, class M, class V>
 std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, int method,
                                                            bool preconditioned,
                                                            const RowPattern& A) {

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <new>
 
 // Runs of many iterations: which form, and what it needs besides kernels.
 
@@ -57,11 +58,17 @@ std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue,
   const int method = static_cast<int>(runs.method);
   const bool may_meet_once = runs.form == SolveForm::automatic || runs.form == SolveForm::run ||
                              runs.form == SolveForm::one_meeting;
+  using M = typename Operand::value_type;
+  using Halo = HaloEntries<wave, M, V>;
   if (may_meet_once && is_halo_method<V>(method) && has_row_pattern(A) &&
-      runs.preconditioner != PreconditionerKind::block_jacobi) {
-    using M = typename Operand::value_type;
-    plan->halo = HaloEntries<wave, M, V>::plan(
-        queue, method, runs.preconditioner == PreconditionerKind::jacobi, row_pattern(queue, A));
+      runs.preconditioner != PreconditionerKind::block_jacobi &&
+      Halo::may_fit(queue, A.rows, HostPattern<Operand>::values(A))) {
+    try {
+      plan->halo = Halo::plan(queue, method, runs.preconditioner == PreconditionerKind::jacobi,
+                              row_pattern(queue, A));
+    } catch (const std::bad_alloc&) {
+      // Other forms need no memory of the host.
+    }
     if (plan->halo) plan->halo->pattern = pattern_of(A);
   }
   return plan;
@@ -149,7 +156,12 @@ struct MethodRunner {
                                                 inverse, v, scalars, initial(), &outcome()))
         return false;
       run.launches += 1;
-      wait_for_end();
+      try {
+        wait_for_end();
+      } catch (...) {
+        plan.halo.reset();  // how far the epochs are is not known
+        throw;
+      }
       const HaloNotes notes = *halo->notes.template as<HaloNotes>();
       halo->epoch += notes.meetings;
       if (notes.stuck != 0) {

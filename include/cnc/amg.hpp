@@ -97,7 +97,8 @@ std::vector<Vector<V>> rigid_body_modes(const Vector<const double>& coordinates,
 /// Everything but the inverse of the last level, and what smoothers say of themselves, happens where the matrix is, and is the same on every run. The smoother
 /// is Chebyshev's polynomial of the fourth kind by default. It needs nothing but a bound of the largest eigenvalue.
 ///
-/// Memory   what set-ups took, temporaries included, is kept for the next one and for update_values; clear() gives it back.
+/// Memory   what a set-up took, temporaries included, is kept for the next one of a matrix of this size and for update_values; temporaries are
+///          given back where they are more than a quarter of what is free, and everything by clear().
 /// Values   rows without off-diagonal entries take no part in coarse levels. A row is at fault whose diagonal entry is zero or not finite.
 /// Errors   InvalidArgument (options out of range, apply without a set_up; near-null vectors of another length), OutOfMemory.
 /// Cost     set_up some 50 to 160 products; update_values, which keeps aggregates and patterns, a third to three quarters of it; apply 2 degree

@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
@@ -44,6 +45,18 @@ class MemoryPool {
       found = &arrays.back();
     }
     return Kokkos::subview(*found, std::make_pair(std::size_t(0), n));
+  }
+
+  /// Bytes that nobody holds.
+  double idle_bytes() const {
+    double bytes = 0;
+    const auto add = [&](const auto& arrays) {
+      for (const auto& array : arrays)
+        if (array.use_count() == 1)
+          bytes += double(sizeof(*array.data())) * double(array.extent(0));
+    };
+    std::apply([&](const auto&... arrays) { (add(arrays), ...); }, arrays_);
+    return bytes;
   }
 
   /// Frees what nobody holds.

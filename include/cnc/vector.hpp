@@ -120,7 +120,7 @@ Vector<T, Space> uninitialized(const std::string& label, std::size_t n) {
   return detail::fresh<T, Space>(label, n);
 }
 
-/// A vector of zeros, which are there on return.
+/// A vector of zeros, which are there on return; inside a PoolScope, for what is enqueued on the same instance.
 /// Errors   InvalidArgument (Kokkos is not initialised), OutOfMemory.
 template <class T, class Space = HostSpace>
 Vector<T, Space> zeroed(const std::string& label, std::size_t n) {

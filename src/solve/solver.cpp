@@ -225,15 +225,21 @@ struct Solver<V, Exec>::State {
             "PreconditionerBase: the row at fault must be a row of the matrix");
   }
 
+  /// Whether plans of runs hold for one kind of preconditioner and one pattern alone.
+  bool plans_for_kind() const {
+    const Method method = work.planned.method;
+    return method != Method::automatic && method_facts(method).meets_once;
+  }
+
   void use(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner,
            const PreconditionerSetup& its_setup) {
     const auto before = prepared ? system.kind_in_passes() : std::nullopt;
     system.given = std::move(preconditioner);
     system.version = detail::next_preconditioner_version();
     given_setup = its_setup;
-    if (!prepared || system.kind_in_passes() == before) return;
+    if (!prepared || !plans_for_kind() || system.kind_in_passes() == before) return;
     const InstanceScope scope(exec());
-    change([this] { detail::plan_iterations(system, work); });  // runs are planned for a kind
+    change([this] { detail::plan_iterations(system, work); });
   }
 
   /// Whether iterations work on the matrix given itself, whatever the order of its rows.
@@ -788,7 +794,10 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
   s.change([&] {
     s.system.matrix = kept;
     if (s.named().transposes) s.lay_out_transpose(to_csr(kept));
-    s.system.plan_products();
+    if (s.plans_for_kind())
+      detail::plan_iterations(s.system, s.work);
+    else
+      s.system.plan_products();
     s.choose_again();
     s.set_up_preconditioners();  // fill is dropped: with other values the pattern may be another
   });

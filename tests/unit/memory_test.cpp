@@ -156,6 +156,18 @@ TEST_CASE("a pool takes the smallest array that fits, and none that is much too 
   CHECK(uninitialized<char>("bytes", 3).extent(0) == 3);
 }
 
+TEST_CASE("a pool knows what is idle") {
+  detail::MemoryPool<HostSpace> pool;
+  const detail::PoolScope scope(pool);
+  CHECK(pool.idle_bytes() == 0);
+  const auto kept = uninitialized<float>("kept", 100);
+  CHECK(pool.idle_bytes() == 0);
+  { const auto passing = uninitialized<double>("passing", 100); }
+  CHECK(pool.idle_bytes() == 800);
+  pool.release();
+  CHECK(pool.idle_bytes() == 0);
+}
+
 TEST_CASE("what a pool gave stays when it is released, and when it is gone") {
   Vector<index_t> kept;
   {

@@ -38,7 +38,7 @@ inline constexpr index_t least_basis_rows = 256;
 /// Dots of a step on a basis that the blocks meet for together: room for their partial sums.
 inline constexpr int basis_dots_together = 64;
 
-/// Threads of a block of the form with one meeting, and polls after which it takes others to be lost: a minute or more.
+/// Threads of a block of the form with one meeting, and polls after which it takes others to be lost: many seconds.
 inline constexpr int halo_threads = 512;
 inline constexpr index_t least_halo_rows = 256;  ///< fewer are not worth a block of their own
 inline constexpr std::uint32_t most_polls = 1u << 26;

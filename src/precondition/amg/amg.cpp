@@ -5,6 +5,7 @@
 #include "precondition/amg/hierarchy.hpp"
 #include "solve/prepare.hpp"
 
+#include <array>
 #include <cmath>
 #include <variant>
 
@@ -41,11 +42,27 @@ struct Amg<V, Exec>::State {
   std::variant<detail::Cycle<float, Exec>, detail::Cycle<double, Exec>> cycle;
   AmgHierarchy facts;
 
+  /// What the pool's arrays are for: a device, rows, entries.
+  std::array<offset_t, 3> kept_for{};
+
   /// What is built, not its memory.
   void drop() {
     facts = {};
     hierarchy = {};
     cycle = {};
+  }
+  /// Before a set-up: memory is kept only for a matrix of the same size on the same device, or it would add up.
+  void keep_for(const Context<Exec>& ctx, const CsrMatrix<V, Space>& A) {
+    const std::array<offset_t, 3> now{ctx.queue().device, A.rows,
+                                      static_cast<offset_t>(A.columns.extent(0))};
+    if (now != kept_for) pool.release();
+    kept_for = now;
+  }
+  /// After one: what is idle is given back where it is much of what others could have.
+  void yield_memory() {
+    const std::size_t free = detail::free_bytes(Context<Exec>::memory);
+    if (free != detail::unknown_bytes && pool.idle_bytes() > 0.25 * static_cast<double>(free))
+      pool.release();
   }
 
   /// Whether float holds what is there, whose largest magnitude is given.
@@ -117,15 +134,19 @@ template <class V, class Exec>
 PreconditionerSetup Amg<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                                          const Matrix<V, Space>& layout) {
   State& s = *state_;
+  const Exec& exec = ctx.execution_space_instance();
+  const InstanceScope instance(exec);
   const detail::PoolScope scope(s.pool);
   s.drop();
-  const Exec& exec = ctx.execution_space_instance();
+  s.keep_for(ctx, A);
   const double largest = detail::largest_magnitude(exec, A);
   if (!std::isfinite(largest)) return detail::row_without_number(exec, A);
   s.facts.in_float = s.fits_float(exec, A, largest);
   try {
-    return s.facts.in_float ? s.template build<float>(ctx, A, layout)
-                            : s.template build<double>(ctx, A, layout);
+    const PreconditionerSetup outcome = s.facts.in_float ? s.template build<float>(ctx, A, layout)
+                                                         : s.template build<double>(ctx, A, layout);
+    s.yield_memory();
+    return outcome;
   } catch (...) {
     clear();
     throw;
@@ -136,8 +157,9 @@ template <class V, class Exec>
 PreconditionerSetup Amg<V, Exec>::update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                                                 const Matrix<V, Space>& layout) {
   State& s = *state_;
-  const detail::PoolScope scope(s.pool);
   const Exec& exec = ctx.execution_space_instance();
+  const InstanceScope instance(exec);
+  const detail::PoolScope scope(s.pool);
   const double largest = detail::largest_magnitude(exec, A);
   if (!std::isfinite(largest)) return detail::row_without_number(exec, A);
   if (s.facts.levels.empty() || s.facts.in_float != s.fits_float(exec, A, largest))
