@@ -1,6 +1,7 @@
 // How many entries per second go into a matrix, in a first assembly and in one that repeats it, beside Eigen and PETSc?
 
 #include "harness/assembly_problems.hpp"
+#include "harness/bench.hpp"
 #include "harness/machine.hpp"
 #include "harness/measure.hpp"
 #include "harness/record.hpp"
@@ -273,16 +274,5 @@ int main(int argc, char** argv) {
   cnc::perf::Options options;
   CLI::App app("entries per second of assemblies, beside Eigen and PETSc");
   cnc::perf::add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  try {
-    cnc::perf::run(options);
-  } catch (const std::exception& e) {
-    std::cerr << "assembly_bench: " << e.what() << '\n';
-    return 1;
-  }
-  return 0;
+  return cnc::perf::parse_and_run(argc, argv, app, "assembly", [&] { cnc::perf::run(options); });
 }

@@ -1,6 +1,7 @@
 // What do several right-hand sides cost beside one? The product with interleaved columns, and an iteration for all of them,
 // over the fastest product and iteration for one, on the host or a device.
 
+#include "harness/bench.hpp"
 #include "harness/check.hpp"
 #include "harness/krylov_solves.hpp"
 #include "harness/machine.hpp"
@@ -172,16 +173,5 @@ int main(int argc, char** argv) {
   cnc::perf::Options options;
   CLI::App app("cost of several right-hand sides beside one");
   cnc::perf::add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  try {
-    cnc::perf::run(options);
-  } catch (const std::exception& e) {
-    std::cerr << "columns_bench: " << e.what() << '\n';
-    return 1;
-  }
-  return 0;
+  return cnc::perf::parse_and_run(argc, argv, app, "columns", [&] { cnc::perf::run(options); });
 }

@@ -18,10 +18,9 @@ namespace {
 
 constexpr index_t most = 400;  ///< iterations of a long solve
 
-constexpr SolveForm all_forms[] = {SolveForm::automatic,   SolveForm::plain_operations,
-                                   SolveForm::fused_steps, SolveForm::streamed,
-                                   SolveForm::graph,       SolveForm::resident,
-                                   SolveForm::one_meeting};
+constexpr SolveForm all_forms[] = {
+    SolveForm::automatic, SolveForm::plain_operations, SolveForm::fused_steps, SolveForm::streamed,
+    SolveForm::graph,     SolveForm::resident,         SolveForm::one_meeting};
 
 /// Forms to time, as --forms names them; empty: all.
 std::vector<std::string>& chosen_forms() {
@@ -217,8 +216,9 @@ void run(const BenchOptions& options, Record& record) {
 
 void add_options(CLI::App& app) {
   add_solver_option(app);
-  app.add_option("--forms", chosen_forms(),
-                 "automatic, plain operations, fused steps, run, streamed, graph, resident, one meeting")
+  app.add_option(
+         "--forms", chosen_forms(),
+         "automatic, plain operations, fused steps, run, streamed, graph, resident, one meeting")
       ->delimiter(',')
       ->allow_extra_args(false);
 }

@@ -2,6 +2,7 @@
 //  Matrices of seven diagonals from small to large, and matrices of a collection. Stationary iterations: Gauss and Seidel's
 // in the order of the rows on the host, Jacobi's on both; and BiCG and BiCGSTAB with Jacobi's preconditioner on both.
 
+#include "harness/bench.hpp"
 #include "harness/check.hpp"
 #include "harness/diagonal_system.hpp"
 #include "harness/machine.hpp"
@@ -308,16 +309,5 @@ int main(int argc, char** argv) {
   cnc::perf::Options options;
   CLI::App app("time and accuracy of solvers for matrices stored by diagonals");
   cnc::perf::add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  try {
-    cnc::perf::run(options);
-  } catch (const std::exception& e) {
-    std::cerr << "diagonal_bench: " << e.what() << '\n';
-    return 1;
-  }
-  return 0;
+  return cnc::perf::parse_and_run(argc, argv, app, "diagonal", [&] { cnc::perf::run(options); });
 }

@@ -2,6 +2,7 @@
 // it? Matrices that are stored by diagonals; Jacobi's iteration, BiCG and BiCGSTAB, on the host and on a device; sums and
 // products as the backend is fastest, with and without fused multiply-add, with and without compensation.
 
+#include "harness/bench.hpp"
 #include "harness/diagonal_system.hpp"
 #include "harness/machine.hpp"
 #include "harness/measure.hpp"
@@ -243,16 +244,6 @@ int main(int argc, char** argv) {
   cnc::perf::Options options;
   CLI::App app("error of x over the iterations, by how products and dots are rounded");
   cnc::perf::add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  try {
-    cnc::perf::run(options);
-  } catch (const std::exception& e) {
-    std::cerr << "diagonal_error_bench: " << e.what() << '\n';
-    return 1;
-  }
-  return 0;
+  return cnc::perf::parse_and_run(argc, argv, app, "diagonal_error",
+                                  [&] { cnc::perf::run(options); });
 }

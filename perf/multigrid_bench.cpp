@@ -1,6 +1,7 @@
 // What does multigrid cost, and save? Set-up, update of values, a cycle and whole solves by CG, beside Jacobi-PCG and, on a host,
 // another library's multigrid, in one run.
 
+#include "harness/bench.hpp"
 #include "harness/check.hpp"
 #include "harness/machine.hpp"
 #include "harness/matrices.hpp"
@@ -248,16 +249,5 @@ int main(int argc, char** argv) {
   cnc::perf::Options options;
   CLI::App app("what multigrid costs and saves");
   cnc::perf::add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  try {
-    cnc::perf::run(options);
-  } catch (const std::exception& e) {
-    std::cerr << "multigrid_bench: " << e.what() << '\n';
-    return 1;
-  }
-  return 0;
+  return cnc::perf::parse_and_run(argc, argv, app, "multigrid", [&] { cnc::perf::run(options); });
 }

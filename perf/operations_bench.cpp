@@ -2,6 +2,7 @@
 // SpMV and an iteration of Jacobi-PCG in every format by every backend, in GFLOP/s and GB/s, over what memory and a dense
 // product reach; how much of a whole solve is not iterations; and the residuals of host and device, iteration by iteration.
 
+#include "harness/bench.hpp"
 #include "harness/diagonal_system.hpp"
 #include "harness/machine.hpp"
 #include "harness/operations_output.hpp"
@@ -283,18 +284,8 @@ int main(int argc, char** argv) {
   CLI::App app(
       "operations of the Concurrent Number Cruncher, and how much of the machine they use");
   cnc::perf::add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  try {
+  return cnc::perf::parse_and_run(argc, argv, app, "operations", [&] {
     cnc::add_backends(cnc::baselines());
     cnc::perf::run(options);
-  } catch (const std::exception& e) {
-    cnc::perf::tell("");
-    std::cerr << "operations_bench: " << e.what() << '\n';
-    return 1;
-  }
-  return 0;
+  });
 }

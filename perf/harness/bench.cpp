@@ -120,27 +120,34 @@ void tell(const std::string& what) {
   std::cerr << "\r\033[K" << (what.empty() ? "" : "measuring " + what) << std::flush;
 }
 
+int parse_and_run(int argc, char** argv, CLI::App& app, const std::string& name,
+                  const std::function<void()>& work) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  try {
+    work();
+  } catch (const std::exception& e) {
+    tell("");
+    std::cerr << name << "_bench: " << e.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
+
 int run_bench(int argc, char** argv, const Bench& bench) {
   BenchOptions options;
   CLI::App app(bench.question);
   if (bench.takes_matrices) add_matrix_options(app, options);
   add_common_options(app, options);
   if (bench.add_options) bench.add_options(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  if (options.quick) make_quick(options);
-  try {
+  return parse_and_run(argc, argv, app, bench.name, [&] {
+    if (options.quick) make_quick(options);
     add_backends(baselines());
     run(bench, options);
-  } catch (const std::exception& e) {
-    tell("");
-    std::cerr << bench.name << "_bench: " << e.what() << '\n';
-    return 1;
-  }
-  return 0;
+  });
 }
 
 std::vector<std::unique_ptr<Context<>>> contexts_to_time(const BenchOptions& options) {

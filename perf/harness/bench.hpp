@@ -41,6 +41,11 @@ struct Bench {
   MemorySpace memory = MemorySpace::host;  ///< where it measures
 };
 
+/// The end of a main function, for benches with options of their own: parses, works, and says what failed. Returns 0; 1
+/// when something failed; 2 for wrong usage.
+int parse_and_run(int argc, char** argv, CLI::App& app, const std::string& name,
+                  const std::function<void()>& work);
+
 /// A main function: parses, starts Kokkos and the threads, measures the memory, runs the bench,
 /// prints tables and writes the JSON file. Returns 0; 1 when a result was wrong or something else
 /// failed; 2 for wrong usage.

@@ -38,7 +38,7 @@ inline constexpr index_t least_basis_rows = 16;
 /// Dots of a step on a basis that the blocks meet for together: few, so that tests meet more than once.
 inline constexpr int basis_dots_together = 16;
 
-/// Threads of a block of the form with one meeting, and polls after which it takes others to be lost: a minute or more.
+/// Threads of a block of the form with one meeting, and polls after which it takes others to be lost: many seconds.
 inline constexpr int halo_threads = 128;
 inline constexpr index_t least_halo_rows = 16;  ///< fewer are not worth a block of their own
 inline constexpr std::uint32_t most_polls = 1u << 26;
