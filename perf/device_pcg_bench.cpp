@@ -84,16 +84,19 @@ Entry entry_of(const DeviceContext& ctx, const FormatSpec& format, bool automati
   entry.backend = backend.name;
   entry.format = format.text();
   entry.form = to_string(report.form);
+  if (report.row_kinds > 0) entry.format += " rows";
   entry.contestant = std::string(backend.name) + " " + entry.format + " " + to_string(form) +
                      (single ? " C-G" : "");
   entry.cost = {report.bytes / report.iterations, report.flops / report.iterations};
   return entry;
 }
 
-/// One backend in one format: every form that it offers, of every recurrence.
+/// One backend in one format: every form that it offers, of every recurrence. With StoragePrecision::lossless only where
+/// rows repeat, and whether they do.
 template <class V>
-void add_forms(DeviceContext& ctx, const FormatSpec& format, bool automatic,
-               Operands<V>& operands) {
+bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision storage,
+               bool automatic, Operands<V>& operands) {
+  bool repeats = false;
   for (const Method method : recurrences(operands.method))
     for (const SolveForm form : all_forms) try {
         if (!wants_form(form)) continue;
@@ -101,12 +104,14 @@ void add_forms(DeviceContext& ctx, const FormatSpec& format, bool automatic,
         SolveOptions options = endless(method, PreconditionerKind::jacobi, 0);
         options.form = form;
         options.format = format;
-        options.storage = operands.storage;
+        options.storage = storage;
         options.max_iterations = operands.lengths.shorter;
         auto solver = std::make_shared<Solver<V, Device>>(ctx, options);
         solver->prepare(operands.A);
         const auto x = zeroed<V, DeviceSpace>("x", operands.b.extent(0));
         const SolveReport report = solver->solve(operands.b, x);
+        repeats = report.row_kinds > 0;
+        if (storage == StoragePrecision::lossless && !repeats) return false;
         const auto solve = [solver, options, x, b = operands.b](index_t iterations) {
           SolveOptions limited = options;
           limited.max_iterations = iterations;
@@ -122,6 +127,7 @@ void add_forms(DeviceContext& ctx, const FormatSpec& format, bool automatic,
       } catch (const UnsupportedOperation&) {
         // Not offered: nothing to time.
       }
+  return repeats;
 }
 
 #ifdef CNC_PERF_CUSPARSE
@@ -173,8 +179,12 @@ void measure(const TestMatrix& matrix, const CsrMatrix<V>& A, const std::string&
     for (const auto& ctx : contexts) {
       const bool in_every_format = is_automatic(ctx->backend()) && method == Method::pcg;
       if (takes(ctx->backend(), format) &&
-          (in_every_format || format.name == "csr" || format == formats.automatic))
-        add_forms(*ctx, format, format == formats.automatic, operands);
+          (in_every_format || format.name == "csr" || format == formats.automatic)) {
+        bool automatic = format == formats.automatic;
+        if (automatic && storage == StoragePrecision::as_vectors)
+          automatic = !add_forms(*ctx, format, StoragePrecision::lossless, true, operands);
+        add_forms(*ctx, format, storage, automatic, operands);
+      }
     }
 #ifdef CNC_PERF_CUSPARSE
   add_peers(operands);

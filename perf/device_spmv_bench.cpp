@@ -28,7 +28,8 @@ void add_backend(const DeviceContext& ctx, const std::shared_ptr<const Matrix<M,
   entry.peer = backend.baseline;
   entry.automatic = automatic && is_automatic(backend);
   entry.backend = backend.name;
-  entry.format = format.text();
+  const bool has_dictionary = std::visit([](const auto& a) { return !a.dictionary.empty(); }, *A);
+  entry.format = format.text() + (has_dictionary ? " rows" : "");
   entry.contestant = backend.name + (" " + entry.format);
   entry.cost = spmv_cost(*A, sizeof(V));
   const auto y = zeroed<V, DeviceSpace>("y", static_cast<std::size_t>(operands.A.rows));
@@ -65,9 +66,17 @@ void measure(const TestMatrix& matrix, const CsrMatrix<M>& A, const std::string&
         std::make_shared<const Matrix<M, DeviceSpace>>(device_layout(operands.A, format));
     const bool automatic = format == formats.automatic;
     if (automatic) automatic_bytes = spmv_cost(*layout, sizeof(V)).bytes;
-    for (const auto& ctx : contexts)
-      if (takes(ctx->backend(), format))
-        add_backend<M, V>(*ctx, layout, format, automatic, operands, options, contestants);
+    // What solvers take where rows repeat.
+    const auto with_dictionary = std::make_shared<Matrix<M, DeviceSpace>>(*layout);
+    const bool repeats = automatic && find_row_dictionary(*with_dictionary, operands.A);
+    for (const auto& ctx : contexts) {
+      if (!takes(ctx->backend(), format)) continue;
+      const bool reads_it = repeats && ctx->backend().reads_dictionaries;
+      add_backend<M, V>(*ctx, layout, format, automatic && !reads_it, operands, options,
+                        contestants);
+      if (reads_it)
+        add_backend<M, V>(*ctx, with_dictionary, format, true, operands, options, contestants);
+    }
   }
   Group group{matrix.name, precision, double(A.rows), double(A.nonzeros), 0, false, {}};
   group.out_of_cache = automatic_bytes > beyond_device_caches;

@@ -230,6 +230,17 @@ KOKKOS_INLINE_FUNCTION void store_shared(T& place, T value) {
 #endif
 }
 
+/// Writes `value` to a place that holds `expected`, and returns what it held.
+template <class T>
+KOKKOS_INLINE_FUNCTION T exchange_if_equal(T& place, T expected, T value) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return Kokkos::atomic_compare_exchange(&place, expected, value);
+#else
+  std::atomic_ref<T>(place).compare_exchange_strong(expected, value, std::memory_order_relaxed);
+  return expected;
+#endif
+}
+
 }  // namespace cnc::detail
 
 // Tells Kokkos::Sum where to start.

@@ -38,6 +38,18 @@ Availability usability(const cudaDeviceProp& properties) {
   return {true, name};
 }
 
+namespace {
+__global__ void any_kernel() {}
+
+/// Whether device and what is compiled for it overlap kernels: from architecture 9.0 on.
+bool overlaps(int device) {
+  const DeviceScope scope(device);
+  cudaFuncAttributes attributes;
+  CNC_GPU_CALL(FuncGetAttributes, &attributes, reinterpret_cast<const void*>(any_kernel));
+  return attribute(cudaDevAttrComputeCapabilityMajor, device) >= 9 && attributes.ptxVersion >= 90;
+}
+}  // namespace
+
 DeviceFacts ask_facts(int device) {
   const auto bytes = [&](cudaDeviceAttr which) {
     return static_cast<std::size_t>(attribute(which, device));
@@ -46,7 +58,8 @@ DeviceFacts ask_facts(int device) {
           .wave = attribute(cudaDevAttrWarpSize, device),
           .shared_bytes = bytes(cudaDevAttrMaxSharedMemoryPerBlockOptin),
           .cache_bytes = bytes(cudaDevAttrL2CacheSize),
-          .cooperative = attribute(cudaDevAttrCooperativeLaunch, device) != 0};
+          .cooperative = attribute(cudaDevAttrCooperativeLaunch, device) != 0,
+          .overlaps = overlaps(device)};
 }
 
 cudaError_t allocate_pinned(void** data, std::size_t bytes) {

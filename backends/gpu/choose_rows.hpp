@@ -3,6 +3,7 @@
 #include <gpu/bcsr_rows.hpp>
 #include <gpu/bsell_rows.hpp>
 #include <gpu/dia_rows.hpp>
+#include <gpu/dictionary_rows.hpp>
 
 #include <target/launch.hpp>
 #include <target/tuning.hpp>
@@ -47,7 +48,7 @@ inline int csr_lanes(const Queue& queue, index_t rows, index_t nonzeros, int wav
   return lanes;
 }
 
-/// Calls f(rows, threads) with the rows object for this matrix.
+/// Calls f(rows, threads) with the rows object for this matrix in its format.
 template <int wave, class V, class M, class F>
 decltype(auto) with_rows(const Queue& queue, const BcsrOperand<M>& A, const F& f) {
   return with_block_size(A.block_size, [&](auto size) -> decltype(auto) {
@@ -100,6 +101,16 @@ decltype(auto) with_rows(const Queue&, const DiaOperand<M>& A, const F& f) {
   return A.diagonals <= few_diagonals
              ? f(DiaRows<DiaWalk::short_symmetric, M, V>{A}, tuning::dia_threads)
              : f(DiaRows<DiaWalk::symmetric, M, V>{A}, tuning::dia_threads);
+}
+
+/// The same for a product of its own: from the dictionary of the rows, if there is one.
+template <int wave, class V, class Operand, class F>
+void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
+  using M = typename Operand::value_type;
+  if (A.dictionary.codes != nullptr && A.rows >= tuning::least_dictionary_rows)
+    f(DictionaryRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
+  else
+    with_rows<wave, V>(queue, A, f);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

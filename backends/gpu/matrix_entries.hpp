@@ -14,7 +14,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 template <int wave, class Operand, class V>
 void MatrixEntries<wave, Operand, V>::spmv(const Queue& queue, V alpha, const Operand& A,
                                            const V* x, V beta, V* y) {
-  with_rows<wave, V>(queue, A, [&](const auto& rows, int threads) {
+  with_product_rows<wave, V>(queue, A, [&](const auto& rows, int threads) {
     launch_spmv(queue, rows, chosen_threads(queue, threads), alpha, x, beta, y);
   });
 }
@@ -22,7 +22,7 @@ void MatrixEntries<wave, Operand, V>::spmv(const Queue& queue, V alpha, const Op
 template <int wave, class Operand, class V>
 void MatrixEntries<wave, Operand, V>::relax(const Queue& queue, const Operand& A,
                                             const RelaxationStep<V>& step, const V* x, V* y) {
-  with_rows<wave, V>(queue, A, [&](const auto& rows, int threads) {
+  with_product_rows<wave, V>(queue, A, [&](const auto& rows, int threads) {
     launch_relax(queue, rows, chosen_threads(queue, threads), step, x, y);
   });
 }
@@ -38,7 +38,7 @@ void MatrixEntries<wave, Operand, V>::product(const Queue& queue, const Operand&
                                               V* y, const ProductDots<V>& dots,
                                               const RunState* run) {
   if (dots.with == nullptr && run == nullptr) return spmv(queue, V(1), A, x, V(0), y);
-  with_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
+  with_product_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
     const int threads = chosen_threads(queue, tuned);
     if (dots.with == nullptr) {
       if constexpr (has_plain_products<V>())

@@ -29,6 +29,8 @@ struct PassWork {
   static constexpr int in_flight =
       (count(loads) + (preconditions ? 1 : 0)) * entries_together * static_cast<int>(sizeof(V));
   static constexpr int resident_threads = in_flight <= 48 ? 1536 : 0;
+  /// Those that it has where each goes through rows of its own until the end.
+  static constexpr int reducing_threads = 1536;
 };
 
 /// The host learns how a run went.
@@ -68,6 +70,8 @@ CNC_GPU_DENSE_KERNEL(max_pass_threads, (PassWork<V, Pass, part>::resident_thread
 pass_kernel(index_t n, PreconditionerOperand<V> M, MethodVectors<V> v, MethodScalars* scalars,
             RunLink run, GridScratch scratch) {
   using Work = PassWork<V, Pass, part>;
+  let_next_kernel_begin();
+  wait_for_kernel_before();
   if (run.state != nullptr && run.place != RunPlace::finish && run.state->stop) return;
   MethodScalars stored;
   copy_scalars(*scalars, stored);
@@ -81,14 +85,30 @@ pass_kernel(index_t n, PreconditionerOperand<V> M, MethodVectors<V> v, MethodSca
   if (Work::stores_scalars && thread_index() == 0) kept.set(begun);
   const Pass pass(begun);
   SumsOf<Pass> add;
+  // What passes alone read, and a number makes of another vector, is that vector, and not stored (StreamedRun::implied).
+  const bool stores_preconditioned =
+      !(Work::preconditions && Pass::M.passes_only && v[Work::to] == v[Work::from]);
+  V scale = 1;
+  if constexpr (Pass::again.active() && Work::states)
+    if (v[Pass::again.to] == v[Pass::again.from] && M.kind == PreconditionerKind::jacobi)
+      scale = M.inverse[0];
   const auto load = [&](Row<V>& row, index_t i) {
     for_vectors<Work::loads>([&](auto k) { row[k] = v[k][i]; });
+  };
+  const auto state = [&](Row<V>& row) {
+    if constexpr (Work::states) {
+      if constexpr (Pass::again.active()) row[Pass::again.to] = scale * row[Pass::again.to];
+      pass(row);
+    }
   };
   const auto store = [&](const Row<V>& row, index_t i) {
     for_vectors<Work::stores>([&](auto k) { v[k][i] = row[k]; });
   };
   const auto preconditioned_row = [&](Row<V>& row, index_t i, V z) {
-    if constexpr (Work::preconditions) v[Work::to][i] = row[Work::to] = z;
+    if constexpr (Work::preconditions) {
+      row[Work::to] = z;
+      if (stores_preconditioned) v[Work::to][i] = z;
+    }
     if constexpr (Work::sums) pass.sums_of(row, add);
   };
   if (Work::preconditions && M.kind == PreconditionerKind::block_jacobi) {
@@ -102,7 +122,7 @@ pass_kernel(index_t n, PreconditionerOperand<V> M, MethodVectors<V> v, MethodSca
         Row<V> row{};
         if (mine) {
           load(row, i);
-          pass(row);
+          state(row);
           store(row, i);
         }
         const V z = preconditioned_in_block(M, n, begin, row[Work::from]);
@@ -118,10 +138,11 @@ pass_kernel(index_t n, PreconditionerOperand<V> M, MethodVectors<V> v, MethodSca
           [&](int k, index_t i) {
             load(rows[k], i);
             if constexpr (Work::preconditions)
-              inverse[k] = M.kind == PreconditionerKind::jacobi ? M.inverse[i] : V(1);
+              inverse[k] =
+                  M.kind == PreconditionerKind::jacobi ? M.inverse[M.uniform ? 0 : i] : V(1);
           },
           [&](int k, index_t i) {
-            if constexpr (Work::states) pass(rows[k]);
+            state(rows[k]);
             store(rows[k], i);
             if constexpr (Work::preconditions)
               preconditioned_row(rows[k], i, inverse[k] * rows[k][Work::from]);
@@ -152,11 +173,12 @@ template <int wave, class V, class Pass, PassPart part>
 void launch_pass_part(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
                       const MethodVectors<V>& v, MethodScalars* scalars, const RunLink& run) {
   using Work = PassWork<V, Pass, part>;
-  Grid grid = Work::sums ? reducing_grid(queue, n, Pass::sums.count, max_pass_threads)
+  Grid grid = Work::sums ? reducing_grid(queue, n, Pass::sums.count, max_pass_threads,
+                                         Work::reducing_threads)
                          : vector_grid(queue, n, max_pass_threads);
   grid.blocks = std::max<index_t>(1, grid.blocks);  // scalars are due even without rows
-  launch("pass", queue, grid, pass_kernel < Work::sums ? wave : 0, V, Pass, part >, n,
-         Pass::M.transposed ? M.transposed() : M, v, scalars, run, grid_scratch(queue));
+  launch_overlapping("pass", queue, grid, pass_kernel < Work::sums ? wave : 0, V, Pass, part >, n,
+                     Pass::M.transposed ? M.transposed() : M, v, scalars, run, grid_scratch(queue));
 }
 
 template <int wave, class V, class Pass>

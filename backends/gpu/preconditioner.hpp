@@ -11,7 +11,7 @@ template <class V, class Residual>
 CNC_GPU_DEVICE V preconditioned(const PreconditionerOperand<V>& M, index_t n, index_t i,
                                 const Residual& r) {
   if (M.kind == PreconditionerKind::none) return r(i);
-  if (M.kind == PreconditionerKind::jacobi) return M.inverse[i] * r(i);
+  if (M.kind == PreconditionerKind::jacobi) return M.inverse[M.uniform ? 0 : i] * r(i);
   const int b = M.block_size;
   const index_t first = i / b * b;
   const V* inverse = M.inverse + offset_t(i) * b;

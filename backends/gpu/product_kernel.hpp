@@ -32,6 +32,8 @@ template <int wave, int dots, class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
 product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, const RunState* run,
                GridScratch scratch) {
+  let_next_kernel_begin();
+  wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
   StoreProductAndDots<V, dots> sink{results.with, y};
   walk_all(rows, PlainVector<V>{x}, sink);
@@ -46,8 +48,12 @@ template <int wave, int dots, class Rows, class V>
 void launch_product(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
                     const ProductDots<V>& results, const RunState* run) {
   const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
-  launch("product", queue, {reducing_blocks(queue, passes, threads, std::max(1, dots)), threads},
-         product_kernel<wave, dots, Rows, V>, rows, x, y, results, run, grid_scratch(queue));
+  int on_processor = 1024;
+  if constexpr (requires { Rows::reducing_threads; }) on_processor = Rows::reducing_threads;
+  launch_overlapping(
+      "product", queue,
+      {reducing_blocks(queue, passes, threads, std::max(1, dots), on_processor), threads},
+      product_kernel<wave, dots, Rows, V>, rows, x, y, results, run, grid_scratch(queue));
 }
 
 /// Whether an iteration of some method has a product without dots.

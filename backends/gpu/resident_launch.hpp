@@ -109,6 +109,10 @@ struct ResidentLaunch {
   /// Beyond these sizes kernels in a graph hide the latency of memory better than one block per processor.
   bool fits() const {
     const DeviceFacts& facts = device_facts(queue.device);
+    // Kernels in a graph read a dictionary in place of the matrix.
+    if (A.dictionary.codes != nullptr &&
+        A.rows > double(facts.processors) * tuning::resident_rows_with_dictionary)
+      return false;
     return A.rows <= double(facts.processors) * tuning::resident_rows_per_processor(sizeof(V)) &&
            matrix_bytes(A) <= tuning::resident_cache_share * double(facts.cache_bytes);
   }

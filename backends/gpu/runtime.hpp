@@ -27,6 +27,8 @@ struct DeviceFacts {
   std::size_t shared_bytes = 0;  ///< shared memory that one block may have
   std::size_t cache_bytes = 0;   ///< second-level cache
   bool cooperative = false;      ///< can promise that all blocks of a grid run at the same time
+  bool overlaps =
+      false;  ///< begins kernels of this build while those before them end, if they let it
 };
 /// Asks a device once.
 const DeviceFacts& device_facts(int device);

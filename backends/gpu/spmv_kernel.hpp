@@ -65,8 +65,11 @@ relax_kernel(Rows rows, RelaxationStep<V> step, const V* x, V* y) {
 
 /// Blocks of a kernel whose blocks leave partial sums: enough to fill the device, few enough that the last
 /// one adds them up in no time, and never more than the scratch of `sums` sums each has room for.
-inline index_t reducing_blocks(const Queue& queue, index_t passes, int threads, int sums) {
-  const index_t resident = device_facts(queue.device).processors * std::max(1, 1024 / threads);
+/// `on_processor`: threads of them that a processor is to have.
+inline index_t reducing_blocks(const Queue& queue, index_t passes, int threads, int sums,
+                               int on_processor = 1024) {
+  const index_t resident =
+      device_facts(queue.device).processors * std::max(1, on_processor / threads);
   const index_t most = std::min<index_t>(resident, least_reduction_slots / sums);
   return std::clamp<index_t>(passes, 1, most);
 }

@@ -38,10 +38,29 @@ constexpr bool applies_harmlessly_again() {
   return harmless;
 }
 
+/// Whether all passes that read what passes_only says of a preconditioner can work it out again.
+template <class Method>
+constexpr bool works_out_again() {
+  VectorSet preconditioned = 0, read_as_it_is = 0;
+  const auto look_at = [&]<class Phase>(int) {
+    if constexpr (!is_product<Phase>) {
+      if (Phase::M.active() && Phase::M.passes_only) preconditioned |= set_of(Phase::M.to);
+      read_as_it_is |= Phase::reads & ~(Phase::again.active() ? set_of(Phase::again.to) : 0);
+    } else {
+      read_as_it_is |= set_of(Phase::of) | set_of_one(Phase::with[0]);
+    }
+  };
+  Method::Iteration::for_each(look_at);
+  if constexpr (!std::is_void_v<typename Method::Finish>)
+    look_at.template operator()<typename Method::Finish>(0);
+  return (preconditioned & read_as_it_is) == 0;
+}
+
 /// One matrix, one set of vectors, one method: the launches of its phases.
 template <int wave, class Operand, class V, class Method>
 struct StreamedRun {
   static_assert(applies_harmlessly_again<Method>());
+  static_assert(works_out_again<Method>());
 
   const Operand& A;
   const PreconditionerOperand<V>& M;
@@ -89,6 +108,18 @@ struct StreamedRun {
  private:
   RunLink in(RunPlace place) const { return {place, state, outcome}; }
 
+  /// The vectors of passes. A preconditioned one that only passes read, and that is no more than a multiple of another, is
+  /// that other: they multiply it where it is read.
+  MethodVectors<V> implied() const {
+    MethodVectors<V> all = v;
+    if (between.enqueue == nullptr && M.is_scalar())
+      Method::Iteration::for_each([&]<class Phase>(int) {
+        if constexpr (!is_product<Phase>)
+          if (Phase::M.active() && Phase::M.passes_only) all.at[Phase::M.to] = v[Phase::M.from];
+      });
+    return all;
+  }
+
   template <class Phases>
   int launches_of() const {
     int launches = Phases::size;
@@ -108,7 +139,7 @@ struct StreamedRun {
                                                dots_of<Phase>(v, scalars), run.state);
     } else {
       const auto pass = [&](PassPart part) {
-        Passes::launch(queue, name, A.rows, M, v, scalars, part, run);
+        Passes::launch(queue, name, A.rows, M, implied(), scalars, part, run);
       };
       if (between.enqueue == nullptr || !Phase::M.active()) return pass(PassPart::whole);
       pass(PassPart::before);

@@ -147,6 +147,7 @@ struct Tables {
         .description = text.description,
         .memory = text.memory,
         .variant = mapping != RowMapping::automatic,
+        .reads_dictionaries = mapping == RowMapping::automatic,
         .availability = gpu::availability,
         .record = RecordedOperations::record,
         .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,

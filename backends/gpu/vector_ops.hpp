@@ -173,9 +173,10 @@ inline Grid vector_grid(const Queue& queue, index_t n, int most = max_vector_thr
   return {ceil_div(n, threads * entries_together), threads};
 }
 /// The same for kernels whose blocks leave `sums` partial sums each.
-inline Grid reducing_grid(const Queue& queue, index_t n, int sums, int most = max_vector_threads) {
+inline Grid reducing_grid(const Queue& queue, index_t n, int sums, int most = max_vector_threads,
+                          int on_processor = 1024) {
   Grid grid = vector_grid(queue, n, most);
-  grid.blocks = reducing_blocks(queue, grid.blocks, grid.threads, sums);
+  grid.blocks = reducing_blocks(queue, grid.blocks, grid.threads, sums, on_processor);
   return grid;
 }
 

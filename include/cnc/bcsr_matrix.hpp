@@ -2,6 +2,7 @@
 
 #include <cnc/contract/cost.hpp>
 #include <cnc/contract/operands.hpp>
+#include <cnc/row_dictionary.hpp>
 #include <cnc/vector.hpp>
 
 #include <concepts>
@@ -43,6 +44,7 @@ struct BcsrMatrix {
   Checked checked = Checked::no;
   bool read_only =
       false;  ///< the values are the caller's and const: update_values refuses to write
+  RowDictionary<T, Space> dictionary = {};  ///< empty, or the scalar rows that repeat
 
   BcsrMatrix() = default;
 
@@ -74,13 +76,15 @@ struct BcsrMatrix {
 
   /// What kernels see.
   BcsrOperand<T> operand() const {
-    return {rows,
-            cols,
-            block_size,
-            row_offsets.data(),
-            columns.data(),
-            values.data(),
-            static_cast<index_t>(blocks())};
+    BcsrOperand<T> A{rows,
+                     cols,
+                     block_size,
+                     row_offsets.data(),
+                     columns.data(),
+                     values.data(),
+                     static_cast<index_t>(blocks())};
+    A.dictionary = dictionary.operand();
+    return A;
   }
   /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.
   Cost spmv_cost(int vector_bytes) const {

@@ -2,6 +2,7 @@
 
 #include <cnc/contract/cost.hpp>
 #include <cnc/contract/operands.hpp>
+#include <cnc/row_dictionary.hpp>
 #include <cnc/vector.hpp>
 
 namespace cnc {
@@ -37,9 +38,10 @@ struct BsellMatrix {
   Kokkos::View<const offset_t*, Space> slice_offsets;  ///< [slices + 1], in slots
   Kokkos::View<const index_t*, Space> columns;         ///< [slots]
   Kokkos::View<const index_t*, Space>
-      row_permutation;      ///< [slices C]: sorted position -> block row
-  Vector<T, Space> values;  ///< [slots b^2]
-  offset_t nonzeros = 0;    ///< useful entries
+      row_permutation;                      ///< [slices C]: sorted position -> block row
+  Vector<T, Space> values;                  ///< [slots b^2]
+  offset_t nonzeros = 0;                    ///< useful entries
+  RowDictionary<T, Space> dictionary = {};  ///< empty, or the scalar rows that repeat
 
   const char* format_name() const { return "bsell"; }
   index_t block_rows() const { return ceil_div(rows, block_size); }
@@ -51,15 +53,17 @@ struct BsellMatrix {
 
   /// What kernels see.
   BsellOperand<T> operand() const {
-    return {rows,
-            cols,
-            block_size,
-            slice_height,
-            slice_offsets.data(),
-            columns.data(),
-            row_permutation.data(),
-            values.data(),
-            slots()};
+    BsellOperand<T> A{rows,
+                      cols,
+                      block_size,
+                      slice_height,
+                      slice_offsets.data(),
+                      columns.data(),
+                      row_permutation.data(),
+                      values.data(),
+                      slots()};
+    A.dictionary = dictionary.operand();
+    return A;
   }
   /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.
   Cost spmv_cost(int vector_bytes) const {

@@ -121,6 +121,17 @@ struct BlockOccupancy {
   double density = 0;
 };
 
+/// Looks for rows of `source` that repeat, up to their place, and keeps the different ones beside A, a layout made of it:
+/// products of backends that read them (Backend::reads_dictionaries) then read a byte for a row in place of its entries.
+/// Returns whether there are at most 256 of them, with at most a quarter of the entries of the matrix; else, and for CSR,
+/// which shares its arrays with the caller, A has none.
+///
+/// Values   products have the same terms; they are added up by ascending places in the source.
+/// Errors   InvalidArgument (source not CSR of the same shape, not valid), OutOfMemory.
+/// Cost     reads the source twice; where rows do not repeat, some thousand of them. 3 bytes of scratch per row and one that stays.
+template <class T, class S, class Space>
+bool find_row_dictionary(Matrix<T, Space>& A, const CsrMatrix<S, Space>& source);
+
 /// Counts the blocks that to_bcsr would store, without building them. A is valid CSR.
 /// Errors   InvalidArgument (block size outside 1..16, A not CSR).
 /// Cost     O(nonzeros + blocks b), in parallel.

@@ -2,6 +2,7 @@
 
 #include <cnc/contract/cost.hpp>
 #include <cnc/contract/operands.hpp>
+#include <cnc/row_dictionary.hpp>
 #include <cnc/vector.hpp>
 
 namespace cnc {
@@ -19,6 +20,7 @@ struct DiaMatrix {
   Kokkos::View<const index_t*, Space> offsets;  ///< [diagonals], ascending: column - row
   Vector<T, Space> values;                      ///< [diagonals rows]
   offset_t nonzeros = 0;                        ///< useful entries, both halves
+  RowDictionary<T, Space> dictionary = {};      ///< empty, or the rows that repeat
 
   const char* format_name() const { return symmetric ? "dia-symmetric" : "dia"; }
   index_t diagonals() const { return static_cast<index_t>(offsets.extent(0)); }  ///< stored ones
@@ -26,7 +28,9 @@ struct DiaMatrix {
 
   /// What kernels see.
   DiaOperand<T> operand() const {
-    return {rows, cols, diagonals(), symmetric, offsets.data(), values.data()};
+    DiaOperand<T> A{rows, cols, diagonals(), symmetric, offsets.data(), values.data()};
+    A.dictionary = dictionary.operand();
+    return A;
   }
   /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.
   Cost spmv_cost(int vector_bytes) const { return cost::spmv(operand(), nonzeros, vector_bytes); }

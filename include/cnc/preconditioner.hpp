@@ -26,10 +26,11 @@ struct Preconditioner {
   Vector<V, Space> inverse;  ///< jacobi: [rows]; block_jacobi: [ceil(rows/b) b^2], row-major
   Vector<V, Space>
       transposed_inverse;  ///< block_jacobi: every block transposed, where a method wants it
+  bool uniform = false;    ///< jacobi: all entries of the inverse are the same; set-up says so
 
   /// What kernels see.
   PreconditionerOperand<V> operand() const {
-    return {kind, block_size, inverse.data(), transposed_inverse.data()};
+    return {kind, block_size, inverse.data(), transposed_inverse.data(), uniform};
   }
 };
 

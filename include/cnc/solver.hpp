@@ -59,7 +59,7 @@ enum class StoragePrecision {
   /// As the vectors; on a host a layout that is a copy (all but CSR, which shares the caller's arrays) has its values in float under
   /// double vectors where float holds every one of them, unless there is a preconditioner object, which may look at it.
   lossless,
-  as_vectors,  ///< in the type of the vectors
+  as_vectors,  ///< in the type of the vectors, and without a dictionary of rows (find_row_dictionary)
   f32,  ///< float matrix under double vectors: restarted from the true residual until it is met; where the float
   ///< one fails, the one given goes on in CSR, then and until the next prepare or update_values
 };
@@ -250,6 +250,8 @@ struct SolveReport {
   std::string format;  ///< layout that was used, "bcsr:3"
   bool values_in_float =
       false;  ///< it has float values under double vectors: without loss, or as StoragePrecision::f32 asks
+  /// Different rows of the matrix, where products read those in place of all (find_row_dictionary); 0: they do not.
+  index_t row_kinds = 0;
   SolveForm form = SolveForm::automatic;     ///< how the iterations were done
   Arithmetic arithmetic = Arithmetic::fast;  ///< of products and dots
   Method method = Method::automatic;         ///< the method, the last one where several were tried

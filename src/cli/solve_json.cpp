@@ -67,6 +67,7 @@ nlohmann::json report_json(const SolveReport& report) {
       {"backend", report.backend},
       {"format", report.format},
       {"values_in_float", report.values_in_float},
+      {"row_kinds", report.row_kinds},
       {"form", to_string(report.form)},
       {"arithmetic", to_string(report.arithmetic)},
       {"method", method_name(report.method)},

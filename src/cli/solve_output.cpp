@@ -179,13 +179,20 @@ std::string backend_text(const SolveOutcome& outcome) {
                       plural(report.host_synchronisations));
 }
 
+std::string repeating_rows(const SolveReport& report) {
+  if (report.row_kinds == 0) return "";
+  return print(", %d different row%s in place of all", static_cast<int>(report.row_kinds),
+               plural(report.row_kinds));
+}
+
 /// Of the advice what was said about the layout taken and about csr; info and JSON have all of it.
 void print_format(std::ostream& out, const SolveRequest& request, const SolveOutcome& outcome) {
   const std::string& format = outcome.report.format;
   const bool automatic = request.options.format.name == "auto";
   const bool in_float = outcome.report.values_in_float && request.precision == Precision::f64;
   out << labelled("Format", format + (automatic ? " (auto)" : "") +
-                                (in_float ? ", its values in float without loss" : ""));
+                                (in_float ? ", its values in float without loss" : "") +
+                                repeating_rows(outcome.report));
   if (!automatic) return;
   for (const std::string& reason : outcome.advice)
     if (reason.rfind(format + ":", 0) == 0 || reason.rfind("csr:", 0) == 0 ||

@@ -32,7 +32,9 @@ Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrM
   if constexpr (std::is_same_v<V, double>)
     if (outcome.report.values_in_float)
       return time(build_format(copy_to<Space>(convert_values<float>(on_host)), format));
-  return time(build_format(A, format));
+  Matrix<V, Space> layout = build_format(A, format);
+  if (outcome.report.row_kinds > 0) find_row_dictionary(layout, A);
+  return time(layout);
 }
 
 /// The solves after the first, one iteration alone, later calls of prepare, and a product. An interrupt

@@ -2,6 +2,7 @@
 
 #include "convert/bcsr_checks.hpp"
 #include "convert/block_row.hpp"
+#include "convert/row_dictionary.hpp"
 #include "convert/sorted_rows.hpp"
 #include "convert/unpack.hpp"
 
@@ -158,6 +159,7 @@ void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
                       RefreshBlockRow<Exec, T, S>{A.operand(), A.values.data(), source.operand()}),
       source);
   A.nonzeros = source.nonzeros;
+  if (!A.dictionary.empty()) A.dictionary = row_dictionary<Exec, T>(source, A.dictionary);
 }
 
 template <class To, class Exec, class From, class Space>

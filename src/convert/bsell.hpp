@@ -3,6 +3,7 @@
 #include "convert/bcsr.hpp"
 #include "convert/bsell_checks.hpp"
 #include "convert/bsell_rows.hpp"
+#include "convert/row_dictionary.hpp"
 #include "convert/sort_rows.hpp"
 #include "convert/unpack.hpp"
 
@@ -238,6 +239,7 @@ void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
                       RefreshLaneRows<Exec, T, S>{target, A.values.data(), source.operand()}),
       source);
   A.nonzeros = source.nonzeros;
+  if (!A.dictionary.empty()) A.dictionary = row_dictionary<Exec, T>(source, A.dictionary);
 }
 
 }  // namespace set_up

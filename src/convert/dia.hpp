@@ -1,6 +1,7 @@
 #pragma once
 
 #include "convert/dia_checks.hpp"
+#include "convert/row_dictionary.hpp"
 #include "convert/sorted_rows.hpp"
 #include "convert/unpack.hpp"
 
@@ -107,6 +108,7 @@ void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
     require_mirrored(
         sum_over<MirrorFacts>(exec, A.rows, CompareMirrors<T, S>{target, source.operand()}));
   A.nonzeros = source.nonzeros;
+  if (!A.dictionary.empty()) A.dictionary = row_dictionary<Exec, T>(source, A.dictionary);
 }
 
 template <class Exec, class T, class Space>

@@ -36,10 +36,17 @@ struct InvertBlock {
   }
 };
 
+/// An entry that is not that of the first row.
+template <class V>
+struct DiffersFromFirst {
+  const V* inverse;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const { return !(inverse[i] == inverse[0]); }
+};
+
 /// Inverts `count` blocks into M, which may already hold them.
 template <class Exec, class V, class Space, class Blocks>
 PreconditionerSetup invert_blocks(const Blocks& blocks, index_t count,
-                                  const Preconditioner<V, Space>& M) {
+                                  Preconditioner<V, Space>& M) {
   const int b = M.block_size;
   V* inverse = M.inverse.data();
   const auto run = [&](const auto& invert) {
@@ -49,6 +56,8 @@ PreconditionerSetup invert_blocks(const Blocks& blocks, index_t count,
                       : b <= 4 ? run(InvertBlock<4, V, Blocks>{blocks, b, inverse})
                       : b <= 8 ? run(InvertBlock<8, V, Blocks>{blocks, b, inverse})
                                : run(InvertBlock<max_block_size, V, Blocks>{blocks, b, inverse});
+  M.uniform = M.kind == PreconditionerKind::jacobi &&
+              first_row(instance<Exec>(), count, DiffersFromFirst<V>{inverse}) < 0;
   if (!fault.found()) return {};
   return {static_cast<index_t>(fault.first()), fault.second() == 1};
 }
@@ -95,7 +104,7 @@ bool takes_row_norms(const Preconditioner<V, Space>& M) {
          M.diagonal == DiagonalRule::row_norm;
 }
 template <class Exec, class V, class Space, class Operand>
-PreconditionerSetup invert_row_norms(const Operand& A, const Preconditioner<V, Space>& M) {
+PreconditionerSetup invert_row_norms(const Operand& A, Preconditioner<V, Space>& M) {
   const Rows<Exec, Operand> rows{A};
   on_each(instance<Exec>(), rows.threads(),
           CopyRowNorms<Rows<Exec, Operand>, V>{rows, M.inverse.data()});

@@ -107,6 +107,8 @@ class Drive {
 
   Cost iteration_cost() const {
     double passes = facts().passes, flops = facts().flops_per_row;
+    const auto M = system_.preconditioner().local();
+    if (is_run(engine_.used()) && M && M->is_scalar()) passes = facts().fewest_passes;
     if (!is_phased(method())) {  // means over a cycle
       passes = methods_.restart() + 8;
       flops = 2 * methods_.restart() + 6;
@@ -236,6 +238,7 @@ class Drive {
     log_.energy_gains.clear();  // they were of another matrix
     report_.format = "csr";
     report_.values_in_float = false;
+    report_.row_kinds = 0;
     take_up(form);
     return true;
   }

@@ -409,11 +409,26 @@ struct Solver<V, Exec>::State {
       if (system.narrow_is_exact || as_prepared.storage == StoragePrecision::f32) {
         system.matrix = A;  // the true residual needs every bit of the matrix given
         system.narrow = build_format(convert_values<float>(A), spec);
-        if (!system.narrow_is_exact || multiplies_narrow()) return;
+        if (!system.narrow_is_exact || multiplies_narrow()) return find_row_dictionary(A);
         forget_narrow();
       }
     }
     system.matrix = build_format(A, spec);
+    find_row_dictionary(A);
+  }
+
+  /// Products of a layout that is a copy may read the different rows in place of all, where few rows differ.
+  void find_row_dictionary(const CsrMatrix<V, Space>& A) {
+    if (!ctx->backend().reads_dictionaries || as_prepared.storage == StoragePrecision::as_vectors)
+      return;
+    const auto in = [&](auto& layout) {
+      const bool has = std::visit([](const auto& a) { return !a.dictionary.empty(); }, layout);
+      if (!has) cnc::find_row_dictionary(layout, A);
+    };
+    if (system.narrow)
+      in(*system.narrow);
+    else
+      in(system.matrix);
   }
 
   /// Whether the backend has products of the float matrix with the vectors.
@@ -475,6 +490,7 @@ struct Solver<V, Exec>::State {
       cnc::update_values(system.matrix, A);
     }
     if (system.narrow) cnc::update_values(*system.narrow, A);
+    find_row_dictionary(A);
     if (system.narrow_failed) {
       system.narrow_failed = false;
       detail::plan_iterations(system, work);
@@ -605,6 +621,7 @@ struct Solver<V, Exec>::State {
     report.backend = ctx->backend().name;
     report.format = format;
     report.values_in_float = !std::is_same_v<V, float> && system.uses_narrow();
+    report.row_kinds = system.row_kinds();
     report.arithmetic = with.arithmetic;
     report.preconditioner = system.preconditioner().name();
     const bool varies = system.given && system.given->varies();

@@ -69,6 +69,12 @@ struct System {
   /// Whether iterations are those of another matrix, rounded to float.
   bool is_rounded() const { return uses_narrow() && !narrow_is_exact; }
 
+  /// Different rows, where products read those in place of all; else 0.
+  index_t row_kinds() const {
+    if (matrix_free || !ctx->backend().reads_dictionaries) return 0;
+    return with_operand([](const auto& A) { return A.dictionary.kinds; });
+  }
+
   /// Calls f with the operand that iterations use, which holds while f runs; not for matrix-free systems.
   template <class F>
   decltype(auto) with_operand(F&& f) const {

@@ -41,6 +41,19 @@ std::vector<Layout<M>> layouts(const CsrMatrix<M>& A, int largest_block = max_bl
   return list;
 }
 
+/// The same, and again with a dictionary of rows where A's repeat, for backends that read those.
+template <class M>
+std::vector<Layout<M>> product_layouts(const CsrMatrix<M>& A, int largest_block = max_block_size) {
+  std::vector<Layout<M>> list = layouts(A, largest_block);
+  const std::size_t plain = list.size();
+  for (std::size_t k = 0; k < plain; ++k) {
+    Matrix<M> with = list[k].A;
+    if (block_size(with) <= 3 && find_row_dictionary(with, A))
+      list.push_back({list[k].format, list[k].name + " with different rows", with});
+  }
+  return list;
+}
+
 /// The transpose in the same layout; a symmetric layout is its own.
 template <class SparseMatrix>
 SparseMatrix transposed_layout(const SparseMatrix& A) {
@@ -73,7 +86,8 @@ std::vector<NamedMatrix<M>> conformance_matrices() {
   for (const index_t n : {7, 8, 9, 15, 16, 17, 31, 33, 65})
     list.push_back({"square " + std::to_string(n), random_csr<M>(n, n, 5, 100 + n)});
   // Symmetric ones, for formats that keep one half.
-  for (const char* problem : {"poisson2d:1x1", "poisson2d:9x7", "wathen:4x3", "poisson2d:45x47"})
+  for (const char* problem :
+       {"poisson2d:1x1", "poisson2d:9x7", "wathen:4x3", "poisson2d:45x47", "stencil27:6"})
     list.push_back({problem, convert_values<M>(generate_problem(problem))});
   list.push_back({"2100 rows", random_csr<M>(2100, 2089, 6, 11, banded)});
   return list;

@@ -31,7 +31,7 @@ class RelaxCheck {
   }
 
   void run() {
-    for (const Layout<M>& layout : layouts(A_, largest_block(A_)))
+    for (const Layout<M>& layout : product_layouts(A_, largest_block(A_)))
       for (std::size_t k = 0; k < std::size(steps); ++k) {
         const int threads = 1 + turn_++ % max_threads;
         std::visit([&](const auto& a) { check(layout, a, k, threads); }, layout.A);

@@ -130,7 +130,7 @@ void check_matrix(const Backend& backend, Findings& findings, const NamedMatrix<
     }
     ++turn;
   };
-  for (const Layout<M>& layout : layouts(matrix.A, largest_block(matrix.A)))
+  for (const Layout<M>& layout : product_layouts(matrix.A, largest_block(matrix.A)))
     std::visit([&](const auto& a) { check_layout(layout, a); }, misaligned(layout.A));
 }
 

@@ -50,7 +50,7 @@ class SpmvCheck {
   }
 
   void run() {
-    for (const Layout<M>& layout : layouts(A_, largest_block(A_))) {
+    for (const Layout<M>& layout : product_layouts(A_, largest_block(A_))) {
       const Matrix<M> other = misaligned(layout.A);
       // Each product runs on one number of threads and in one alignment; the next layout deals them
       // out differently. Threads are the outer loop because a change of teams is slow.

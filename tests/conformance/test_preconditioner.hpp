@@ -9,8 +9,12 @@ namespace cnc::testing {
 template <class V>
 class TestPreconditioner {
  public:
-  TestPreconditioner(index_t n, PreconditionerKind kind, int block_size, Alignment alignment)
-      : kind_(kind), block_size_(block_size), inverse_(extent(n, kind, block_size), alignment) {
+  TestPreconditioner(index_t n, PreconditionerKind kind, int block_size, Alignment alignment,
+                     bool uniform = false)
+      : kind_(kind),
+        block_size_(block_size),
+        uniform_(uniform),
+        inverse_(extent(n, kind, block_size), alignment) {
     inverse_.randomize(8);
     const index_t area = block_size * block_size;
     for (index_t i = 0; i < inverse_.size(); ++i) {
@@ -22,16 +26,18 @@ class TestPreconditioner {
         inverse_[i] *= V(0.03);
     }
     make_symmetric(n);
+    if (uniform)
+      for (index_t i = 0; i < inverse_.size(); ++i) inverse_[i] = inverse_[0];
   }
 
   PreconditionerOperand<V> in(const TestQueue& queue) const {
     const V* const inverse = queue(inverse_);
-    return {kind_, block_size_, inverse, inverse};  // its own transpose
+    return {kind_, block_size_, inverse, inverse, uniform_};  // its own transpose
   }
   int block_size() const { return block_size_; }
   std::string name() const {
     if (kind_ == PreconditionerKind::none) return "no preconditioner";
-    if (kind_ == PreconditionerKind::jacobi) return "jacobi";
+    if (kind_ == PreconditionerKind::jacobi) return uniform_ ? "uniform jacobi" : "jacobi";
     return "block jacobi " + std::to_string(block_size_);
   }
   /// |M^-1| v on row i: what bounds the error of z for an error (or size) v of r.
@@ -67,6 +73,7 @@ class TestPreconditioner {
 
   PreconditionerKind kind_;
   int block_size_;
+  bool uniform_;
   GuardedVector<V> inverse_;
 };
 
@@ -75,6 +82,7 @@ std::vector<TestPreconditioner<V>> test_preconditioners(index_t n, Alignment ali
   std::vector<TestPreconditioner<V>> list;
   list.emplace_back(n, PreconditionerKind::none, 1, alignment);
   list.emplace_back(n, PreconditionerKind::jacobi, 1, alignment);
+  list.emplace_back(n, PreconditionerKind::jacobi, 1, alignment, true);
   for (const int block_size : {1, 2, 3, 4, 5, 6, 7, 8, 11, 16})
     list.emplace_back(n, PreconditionerKind::block_jacobi, block_size, alignment);
   return list;

@@ -109,6 +109,8 @@ CNC_SOLVER_TEST("values that float holds are stored in float without loss, and w
       const bool is_copy = wide.format != "csr";
       CHECK(!wide.values_in_float);
       CHECK(narrow.values_in_float == (is_copy && ctx.backend().memory == MemorySpace::host));
+      CHECK(wide.row_kinds == 0);
+      CHECK(narrow.row_kinds == (is_copy && ctx.backend().reads_dictionaries ? 9 : 0));
       if (method != Method::pcg) continue;
       CHECK(narrow.restarts == 0);
       CHECK(std::abs(narrow.iterations - wide.iterations) <= 1);
@@ -140,13 +142,16 @@ CNC_SOLVER_TEST("new values that float does not hold are stored in double") {
     solver.update_values(rounded.A);
     const SolveReport after = solve(rounded);
     CHECK(!after.values_in_float);
+    CHECK(after.row_kinds == 0);
     CHECK(after.format == "bsell:1");
     if (on_host) {
       CHECK_THAT(after.detail, Catch::Matchers::ContainsSubstring("float does not hold"));
       CHECK(solve(rounded).detail.empty());
     }
     solver.update_values(P.A);  // the layout stays as it is
-    CHECK(!solve(P).values_in_float);
+    const SolveReport back = solve(P);
+    CHECK(!back.values_in_float);
+    CHECK((back.row_kinds > 0) == ctx.backend().reads_dictionaries);
   }
 }
 

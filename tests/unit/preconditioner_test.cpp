@@ -110,6 +110,21 @@ TEST_CASE("jacobi of a diagonal that is not positive follows the rule given") {
   }
 }
 
+TEST_CASE("an inverse that is the same in every row is said to be so") {
+  Preconditioner<double> M;
+  const auto is_uniform = [&](const CsrMatrix<double>& A, PreconditionerKind kind, int block_size) {
+    set_up_preconditioner(A, kind, block_size, M);
+    CHECK(M.operand().uniform == M.uniform);
+    return M.uniform;
+  };
+  const auto A = generate_problem("poisson2d:5");
+  CHECK(is_uniform(A, PreconditionerKind::jacobi, 1));
+  CHECK_FALSE(is_uniform(A, PreconditionerKind::block_jacobi, 2));
+  CHECK_FALSE(is_uniform(A, PreconditionerKind::none, 1));
+  CHECK_FALSE(is_uniform(generate_problem("wathen:3x3"), PreconditionerKind::jacobi, 1));
+  CHECK(is_uniform(literal_csr<double>(1, 1, {0, 1}, {0}, {3}), PreconditionerKind::jacobi, 1));
+}
+
 TEST_CASE("none leaves the inverse empty") {
   Preconditioner<double> M;
   const auto A = generate_problem("poisson2d:3");

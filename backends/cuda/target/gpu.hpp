@@ -114,6 +114,13 @@ CNC_GPU_DEVICE void store_relaxed(WordPair* to, const WordPair& pair) {
   const std::uint64_t words[2] = {pair.first, pair.second};
   ptx::store_relaxed(&to->first, words);
 }
+/// @{
+/// For kernels launched with launch_overlapping, which begin before the one before them has ended: what that one writes is
+/// there after the wait, and only then. And the kernel after this one may begin, once all blocks have come here or ended.
+CNC_GPU_DEVICE void wait_for_kernel_before() { ptx::wait_for_kernel_before(); }
+CNC_GPU_DEVICE void let_next_kernel_begin() { ptx::let_next_kernel_begin(); }
+/// @}
+
 /// Called in polling loops.
 CNC_GPU_DEVICE void pause() {}
 

@@ -6,5 +6,6 @@
 
 #define CNC_GPU_API(name) cuda##name
 #define CNC_GPU_VENDOR "cuda"
+#define CNC_GPU_OVERLAPS
 
 #include <gpu/cuda_hip/launch.hpp>

@@ -32,6 +32,18 @@ __device__ __forceinline__ T load_once(const T* from) {
   return value;
 }
 
+/// Architectures before 9.0 do not overlap kernels.
+__device__ __forceinline__ void wait_for_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" : : : "memory");
+#endif
+}
+__device__ __forceinline__ void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+#endif
+}
+
 __device__ __forceinline__ void add_release(std::uint32_t* counter, std::uint32_t value) {
   asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(counter), "r"(value) : "memory");
 }

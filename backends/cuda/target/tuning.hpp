@@ -15,6 +15,9 @@ inline constexpr int bcsr_threads = 256;
 inline constexpr int row_per_block_threads = 128;
 inline constexpr int bsell_threads = 128;
 inline constexpr int dia_threads = 256;
+inline constexpr int dictionary_threads = 256;
+/// Fewer rows are multiplied as the format has them.
+inline constexpr index_t least_dictionary_rows = 1 << 17;
 
 /// Entries of a CSR row per lane, at most about.
 inline constexpr double csr_entries_per_lane = 12;
@@ -48,6 +51,8 @@ inline constexpr std::uint32_t most_polls = 1u << 26;
 constexpr double resident_rows_per_processor(std::size_t value_bytes) {
   return value_bytes == 4 ? 11000 : 8000;
 }
+/// The same where products read a dictionary of rows.
+inline constexpr double resident_rows_with_dictionary = 5000;
 inline constexpr double resident_cache_share = 1.25;
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET::tuning

@@ -11,6 +11,7 @@
 //
 //   CNC_GPU_API(name)   the function, type or constant of the library
 //   CNC_GPU_VENDOR      the prefix as a text, which is also the backend's name
+//   CNC_GPU_OVERLAPS    defined where the library starts kernels while those before them end
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
@@ -47,6 +48,25 @@ class DeviceScope {
   bool changed_ = false;
 };
 
+#ifdef CNC_GPU_OVERLAPS
+/// Starts a kernel that may begin before the one before it has ended.
+inline CNC_GPU_API(Error_t)
+    start_overlapping(const void* entry, dim3 blocks, dim3 threads, void** pointers,
+                      std::size_t shared_bytes, CNC_GPU_API(Stream_t) stream) {
+  CNC_GPU_API(LaunchAttribute) overlap = {};
+  overlap.id = CNC_GPU_API(LaunchAttributeProgrammaticStreamSerialization);
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  CNC_GPU_API(LaunchConfig_t) launch = {};
+  launch.gridDim = blocks;
+  launch.blockDim = threads;
+  launch.dynamicSmemBytes = shared_bytes;
+  launch.stream = stream;
+  launch.attrs = &overlap;
+  launch.numAttrs = 1;
+  return CNC_GPU_API(LaunchKernelExC)(&launch, entry, pointers);
+}
+#endif
+
 inline CNC_GPU_API(Stream_t) stream_of(const Queue& queue) {
   return static_cast<CNC_GPU_API(Stream_t)>(queue.stream);
 }
@@ -76,6 +96,18 @@ void launch(const char* operation, const Queue& queue, const Grid& grid,
   check(start_kernel([](auto... all) { return CNC_GPU_API(LaunchKernel)(all...); }, queue, grid,
                      kernel, arguments...),
         operation);
+}
+
+/// As launch, for kernels that wait_for_kernel_before: where library and device can, the kernel begins while the one before
+/// it on the stream ends, which has let it.
+template <class... Parameters, class... Arguments>
+void launch_overlapping(const char* operation, const Queue& queue, const Grid& grid,
+                        void (*kernel)(Parameters...), const Arguments&... arguments) {
+#ifdef CNC_GPU_OVERLAPS
+  if (grid.blocks > 0 && device_facts(queue.device).overlaps)
+    return check(start_kernel(start_overlapping, queue, grid, kernel, arguments...), operation);
+#endif
+  launch(operation, queue, grid, kernel, arguments...);
 }
 
 /// Blocks of this kernel that are resident on the whole device at one time, with that much dynamic

@@ -16,6 +16,9 @@ inline constexpr int bcsr_threads = 256;           ///< the same; not measured
 inline constexpr int row_per_block_threads = 128;  ///< two waves of 64 share a row; not measured
 inline constexpr int bsell_threads = 256;          ///< the same as vectors; not measured
 inline constexpr int dia_threads = 256;            ///< the same; not measured
+inline constexpr int dictionary_threads = 256;
+/// Fewer rows are multiplied as the format has them.
+inline constexpr index_t least_dictionary_rows = 1 << 17;
 
 /// Entries of a CSR row per lane, at most about: as on NVIDIA GPUs; not measured here.
 inline constexpr double csr_entries_per_lane = 12;
@@ -53,6 +56,8 @@ inline constexpr std::uint32_t most_polls = 1u << 26;
 constexpr double resident_rows_per_processor(std::size_t value_bytes) {
   return (64 * 1024 - static_shared_bytes) / (3.0 * static_cast<double>(value_bytes));
 }
+/// The same where products read a dictionary of rows.
+inline constexpr double resident_rows_with_dictionary = 5000;
 inline constexpr double resident_cache_share = 1;
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET::tuning

@@ -59,6 +59,8 @@ struct Backend {
   bool baseline = false;
   /// A variant forces one instruction set of another backend; listed on request.
   bool variant = false;
+  /// Products read RowDictionaryOperand where a matrix has one.
+  bool reads_dictionaries = false;
   Availability (*availability)() = nullptr;  ///< asks the machine; never null
   /// Host backends: threads that operations on the queue use at most; null: one.
   int (*threads)(const Queue& queue) = nullptr;

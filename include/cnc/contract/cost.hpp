@@ -20,9 +20,20 @@ struct Cost {
 
 namespace cost {
 
+/// y := A x from a dictionary of rows, which is read once.
+template <class T>
+constexpr Cost spmv(const RowDictionaryOperand<T>& A, index_t rows, index_t cols, offset_t nonzeros,
+                    int vector_bytes) {
+  return {double(rows) + double(A.size) * sizeof(RowEntry<T>) +
+              (double(A.kinds) + 1) * sizeof(index_t) + (double(rows) + cols) * vector_bytes,
+          2.0 * double(nonzeros)};
+}
+
 /// y := A x. `nonzeros` are useful entries: fill costs bytes but earns no flops.
 template <class T>
 constexpr Cost spmv(const BcsrOperand<T>& A, offset_t blocks, offset_t nonzeros, int vector_bytes) {
+  if (A.dictionary.codes != nullptr)
+    return spmv(A.dictionary, A.rows, A.cols, nonzeros, vector_bytes);
   const double b2 = double(A.block_size) * A.block_size;
   return {double(blocks) * (b2 * sizeof(T) + sizeof(index_t)) +
               (double(A.block_rows()) + 1) * sizeof(index_t) +
@@ -33,6 +44,8 @@ constexpr Cost spmv(const BcsrOperand<T>& A, offset_t blocks, offset_t nonzeros,
 /// y := A x; padding costs bytes but earns no flops.
 template <class T>
 constexpr Cost spmv(const BsellOperand<T>& A, offset_t slots, offset_t nonzeros, int vector_bytes) {
+  if (A.dictionary.codes != nullptr)
+    return spmv(A.dictionary, A.rows, A.cols, nonzeros, vector_bytes);
   const double b2 = double(A.block_size) * A.block_size;
   return {double(slots) * (b2 * sizeof(T) + sizeof(index_t)) +
               (double(A.slices()) + 1) * sizeof(offset_t) +
@@ -43,6 +56,8 @@ constexpr Cost spmv(const BsellOperand<T>& A, offset_t slots, offset_t nonzeros,
 /// The symmetric variant reads each stored entry once: its second use comes from cache.
 template <class T>
 constexpr Cost spmv(const DiaOperand<T>& A, offset_t nonzeros, int vector_bytes) {
+  if (A.dictionary.codes != nullptr)
+    return spmv(A.dictionary, A.rows, A.cols, nonzeros, vector_bytes);
   return {double(A.diagonals) * (double(A.rows) * sizeof(T) + sizeof(index_t)) +
               (double(A.rows) + A.cols) * vector_bytes,
           2.0 * double(nonzeros)};

@@ -107,6 +107,8 @@ struct MethodFacts {
   int scratch = 0;                      ///< a vector that is free between iterations
   int products = 0;                     ///< with the matrix, in an iteration
   double passes = 0;  ///< vectors read or written in an iteration besides products, with Jacobi
+  /// The same in a run whose preconditioner is none or uniform: what only passes read of it is not stored.
+  double fewest_passes = 0;
   double flops_per_row = 0;               ///< of an iteration besides products
   PhaseFacts start[max_phases] = {};      ///< the phases before the first iteration
   PhaseFacts iteration[max_phases] = {};  ///< those of an iteration
@@ -169,6 +171,11 @@ constexpr MethodFacts facts_of() {
     } else
       facts.passes += count(Phase::reads) + count(Phase::writes) + (Phase::M.active() ? 2 : 0);
   });
+  facts.fewest_passes = facts.passes;
+  Method::Iteration::for_each([&]<class Phase>(int) {
+    if constexpr (!is_product<Phase>)
+      if (Phase::M.active()) facts.fewest_passes -= Phase::M.passes_only ? 2 : 1;
+  });
   using Last = typename Method::Iteration::Last;
   static_assert(!is_product<Last> && stores_scalars<Last>,
                 "an iteration ends with a pass that leaves sums");
@@ -190,6 +197,7 @@ constexpr MethodFacts facts_of_gmres(const char* name, const char* title) {
           .scratch = scratch,
           .products = 1,
           .passes = 38,
+          .fewest_passes = 38,
           .flops_per_row = 66};
 }
 constexpr auto all_facts() {

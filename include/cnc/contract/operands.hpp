@@ -2,6 +2,7 @@
 
 #include <cnc/contract/types.hpp>
 
+#include <cstdint>
 #include <tuple>
 
 namespace cnc {
@@ -13,6 +14,26 @@ namespace cnc {
 /// Opaque. It holds for the arrays that it was made for, whose values may change in place, and for one queue at a time.
 struct MatrixPlan {
   virtual ~MatrixPlan() = default;
+};
+
+/// An entry of a row that stands for many: its value, and its column less the row.
+template <class T>
+struct alignas(2 * sizeof(T)) RowEntry {
+  T value;
+  index_t offset;
+};
+
+/// The different rows of a matrix, where few of them stand for all: row i holds the entries of kind codes[i], in columns
+/// i + offset. It says the same as the arrays of the layout beside it, and a product that reads it instead reads a byte
+/// for a row of the matrix.
+template <class T>
+struct RowDictionaryOperand {
+  const std::uint8_t* codes = nullptr;   ///< [rows]; null: there is none
+  const index_t* starts = nullptr;       ///< [kinds + 1]
+  const RowEntry<T>* entries = nullptr;  ///< [size], kind k from starts[k] on
+  index_t kinds = 0;
+  index_t size = 0;  ///< starts[kinds], known to the host
+  bool operator==(const RowDictionaryOperand&) const = default;
 };
 
 /// Block compressed sparse row; block_size 1 is CSR.
@@ -37,6 +58,8 @@ struct BcsrOperand {
   constexpr index_t block_cols() const { return ceil_div(cols, block_size); }
   const BcsrOperand* transpose = nullptr;  ///< A^T in the same format, for what needs it; else null
   const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
+  RowDictionaryOperand<T> dictionary =
+      {};  ///< scalar rows that repeat; backends may leave it alone
   bool operator==(const BcsrOperand&) const = default;
 };
 
@@ -70,6 +93,8 @@ struct BsellOperand {
   const BsellOperand* transpose =
       nullptr;                       ///< A^T in the same format, for what needs it; else null
   const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
+  RowDictionaryOperand<T> dictionary =
+      {};  ///< scalar rows that repeat; backends may leave it alone
   bool operator==(const BsellOperand&) const = default;
 };
 
@@ -88,6 +113,8 @@ struct DiaOperand {
   const T* values = nullptr;              ///< [diagonals rows]
   const DiaOperand* transpose = nullptr;  ///< A^T in the same format, for what needs it; else null
   const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
+  RowDictionaryOperand<T> dictionary =
+      {};  ///< scalar rows that repeat; backends may leave it alone
   bool operator==(const DiaOperand&) const = default;
 };
 

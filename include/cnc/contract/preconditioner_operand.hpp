@@ -16,7 +16,13 @@ struct PreconditionerOperand {
   const V* inverse = nullptr;  ///< null for none
   /// block_jacobi: the same with every block transposed, for methods that need M^-T; else null.
   const V* transposed_inverse = nullptr;
+  /// jacobi: the inverse is the same in every row, of which kernels may read the first alone.
+  bool uniform = false;
 
+  /// Whether M^-1 r is as cheap to work out as to read.
+  constexpr bool is_scalar() const {
+    return kind == PreconditionerKind::none || (kind == PreconditionerKind::jacobi && uniform);
+  }
   /// M^-T.
   constexpr PreconditionerOperand transposed() const {
     PreconditionerOperand other = *this;

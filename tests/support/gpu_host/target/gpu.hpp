@@ -118,6 +118,10 @@ CNC_GPU_DEVICE void store_relaxed(WordPair* to, const WordPair& pair) {
   store_relaxed(&to->first, pair.first);
   store_relaxed(&to->second, pair.second);
 }
+/// Kernels begin when the one before has ended.
+CNC_GPU_DEVICE void wait_for_kernel_before() {}
+CNC_GPU_DEVICE void let_next_kernel_begin() {}
+
 /// Called in polling loops: lets the rest of the block run, and other blocks.
 CNC_GPU_DEVICE void pause() { machine::Processor::current().pause(); }
 

@@ -58,6 +58,13 @@ void launch(const char* operation, const Queue& queue, const Grid& grid,
   machine::enqueue(queue, {operation, grid, false, machine::lane_of(kernel, arguments...)});
 }
 
+/// The same: nothing overlaps.
+template <class... Parameters, class... Arguments>
+void launch_overlapping(const char* operation, const Queue& queue, const Grid& grid,
+                        void (*kernel)(Parameters...), const Arguments&... arguments) {
+  launch(operation, queue, grid, kernel, arguments...);
+}
+
 /// Blocks of this kernel that are resident on the whole device at one time, with that much dynamic
 /// shared memory each; 0 when not even one fits.
 template <class... Parameters>

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cnc/contract/operands.hpp>
+#include <cnc/vector.hpp>
+
+namespace cnc {
+
+/// The different rows of a matrix, beside a layout of it: see RowDictionaryOperand. Made by find_row_dictionary, renewed by
+/// update_values of the layout; who writes to the values of a layout in another way has to empty it.
+template <class T, class Space = HostSpace>
+struct RowDictionary {
+  Kokkos::View<std::uint8_t*, Space> codes;   ///< [rows]
+  Kokkos::View<index_t*, Space> starts;       ///< [kinds + 1]
+  Kokkos::View<RowEntry<T>*, Space> entries;  ///< of all kinds
+
+  bool empty() const { return codes.extent(0) == 0; }  ///< there is none
+  /// Different rows.
+  index_t kinds() const { return empty() ? 0 : static_cast<index_t>(starts.extent(0)) - 1; }
+
+  /// What kernels see.
+  RowDictionaryOperand<T> operand() const {
+    return {codes.data(), starts.data(), entries.data(), kinds(),
+            static_cast<index_t>(entries.extent(0))};
+  }
+};
+
+}  // namespace cnc

@@ -1,0 +1,245 @@
+#pragma once
+
+#include "on_each.hpp"
+
+#include <cnc/bcsr_matrix.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+// The different rows of a CSR matrix, if they are few: rows are told apart by a hash in a small table, and compared entry
+// by entry with the first of their kind before anything relies on it.
+
+namespace cnc::detail {
+
+/// Kinds of rows at most: what a byte tells apart.
+inline constexpr int most_kinds = 256;
+/// Places of the table in which they are collected: a power of two, and how far one looks for a free one.
+inline constexpr int kind_places = 1024;
+inline constexpr int most_probes = 64;
+/// Entries of the matrix for each of the dictionary, fewer of which are not worth it.
+inline constexpr offset_t least_repetition = 4;
+
+template <class S>
+KOKKOS_INLINE_FUNCTION std::uint64_t bits_of(S value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(S));
+  return bits;
+}
+
+/// Entries of a row of CSR with columns relative to the row.
+template <class S>
+struct RelativeRows {
+  BcsrOperand<S> A;
+
+  KOKKOS_INLINE_FUNCTION index_t length(index_t row) const {
+    return A.row_offsets[row + 1] - A.row_offsets[row];
+  }
+  /// Never 0.
+  KOKKOS_INLINE_FUNCTION std::uint64_t hash(index_t row) const {
+    std::uint64_t h = 0x9e3779b97f4a7c15u;
+    const auto mix = [&h](std::uint64_t word) {
+      h = (h ^ word) * 0xd6e8feb86659fd93u;
+      h ^= h >> 32;
+    };
+    for (index_t k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+      mix(static_cast<std::uint32_t>(A.columns[k] - row));
+      mix(bits_of(A.values[k]));
+    }
+    mix(static_cast<std::uint64_t>(length(row)));
+    return h == 0 ? 1 : h;
+  }
+  KOKKOS_INLINE_FUNCTION bool same(index_t row, index_t other) const {
+    if (length(row) != length(other)) return false;
+    const index_t shift = A.row_offsets[other] - A.row_offsets[row];
+    for (index_t k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
+      if (A.columns[k] - row != A.columns[k + shift] - other ||
+          bits_of(A.values[k]) != bits_of(A.values[k + shift]))
+        return false;
+    return true;
+  }
+};
+
+/// The table: a hash and the first row that has it, and how many there are.
+struct KindTable {
+  std::uint64_t* hashes;  ///< [kind_places] 0: free
+  index_t* first_rows;    ///< [kind_places]
+  index_t* count;
+
+  KOKKOS_INLINE_FUNCTION bool is_full() const { return load_shared(*count) > most_kinds; }
+  /// The place of a hash, which takes a free one; -1: there are too many.
+  KOKKOS_INLINE_FUNCTION int place_of(std::uint64_t hash) const {
+    for (int probe = 0; probe < most_probes; ++probe) {
+      const int place =
+          static_cast<int>((hash >> 40) + static_cast<unsigned>(probe)) & (kind_places - 1);
+      std::uint64_t there = load_shared(hashes[place]);
+      if (there == 0) {
+        there = exchange_if_equal(hashes[place], std::uint64_t(0), hash);
+        if (there == 0) {
+          raise(*count, 1);
+          return place;
+        }
+      }
+      if (there == hash) return place;
+    }
+    raise(*count, most_kinds + 1);
+    return -1;
+  }
+  KOKKOS_INLINE_FUNCTION void report(int place, index_t row) const {
+    for (index_t first = load_shared(first_rows[place]); row < first;) {
+      const index_t before = exchange_if_equal(first_rows[place], first, row);
+      if (before == first) return;
+      first = before;
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static void raise(index_t& number, index_t by) {
+    for (index_t now = load_shared(number); now <= most_kinds;) {
+      const index_t before = exchange_if_equal(number, now, now + by);
+      if (before == now) return;
+      now = before;
+    }
+  }
+};
+
+template <class S>
+struct CollectKinds {
+  RelativeRows<S> rows;
+  KindTable table;
+  std::uint16_t* places;  ///< [rows] where a row's kind is
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    if (table.is_full()) return;
+    const auto row = static_cast<index_t>(i);
+    const int place = table.place_of(rows.hash(row));
+    if (place < 0) return;
+    table.report(place, row);
+    places[i] = static_cast<std::uint16_t>(place);
+  }
+};
+
+/// lengths[k] := entries of a row of kind k
+template <class S>
+struct KindLengths {
+  RelativeRows<S> rows;
+  const index_t* first_rows;
+  index_t* lengths;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const {
+    lengths[k] = rows.length(first_rows[k]);
+  }
+};
+
+template <class T, class S>
+struct FillKind {
+  BcsrOperand<S> A;
+  const index_t* first_rows;
+  const index_t* starts;
+  RowEntry<T>* entries;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const {
+    const index_t row = first_rows[k], from = A.row_offsets[row];
+    for (index_t e = starts[k]; e < starts[k + 1]; ++e) {
+      const index_t at = from + e - starts[k];
+      entries[e] = {static_cast<T>(A.values[at]), A.columns[at] - row};
+    }
+  }
+};
+
+/// Writes the code of a row, which is at fault where it is not the same as the first of its kind.
+template <class S>
+struct EncodeRow {
+  RelativeRows<S> rows;
+  const std::uint16_t* places;
+  const std::uint8_t* code_of_place;
+  const index_t* first_rows;
+  std::uint8_t* codes;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
+    const std::uint8_t code = code_of_place[places[i]];
+    codes[i] = code;
+    return !rows.same(static_cast<index_t>(i), first_rows[code]);
+  }
+};
+
+namespace set_up {
+
+/// Host data where the loops are, and back.
+template <class Space, class T>
+Kokkos::View<T*, Space> brought(const char* label, const std::vector<T>& data) {
+  const auto there = uninitialized<T, Space>(label, data.size());
+  Kokkos::deep_copy(there, Kokkos::View<const T*, HostSpace>(data.data(), data.size()));
+  return there;
+}
+
+template <class T, class Space>
+std::vector<T> on_host(const Kokkos::View<T*, Space>& there) {
+  std::vector<T> data(there.extent(0));
+  Kokkos::deep_copy(Kokkos::View<T*, HostSpace>(data.data(), data.size()), there);
+  return data;
+}
+
+/// The dictionary of A's rows in T; empty where there are too many kinds of them. Arrays of `old` are used again where their
+/// sizes are right.
+template <class Exec, class T, class S, class Space>
+RowDictionary<T, Space> row_dictionary(const CsrMatrix<S, Space>& A,
+                                       const RowDictionary<T, Space>& old = {}) {
+  const Exec exec = instance<Exec>();
+  const auto n = static_cast<std::size_t>(A.rows);
+  if (n == 0) return {};
+  const RelativeRows<S> rows{A.operand()};
+  const auto hashes = zeroed<std::uint64_t, Space>("cnc::row_dictionary", kind_places);
+  const auto first = uninitialized<index_t, Space>("cnc::row_dictionary", kind_places);
+  Kokkos::deep_copy(first, A.rows);
+  const auto count = zeroed<index_t, Space>("cnc::row_dictionary", 1);
+  const auto places = uninitialized<std::uint16_t, Space>("cnc::row_dictionary", n);
+  on_each(exec, A.rows,
+          CollectKinds<S>{rows, {hashes.data(), first.data(), count.data()}, places.data()});
+  exec.fence();
+  if (fetch(count, 0) > most_kinds) return {};
+
+  // Kinds in the order of their first rows: the same codes on every run.
+  const auto first_rows = on_host(first);
+  std::vector<std::pair<index_t, int>> kinds;
+  for (int place = 0; place < kind_places; ++place)
+    if (first_rows[std::size_t(place)] < A.rows)
+      kinds.emplace_back(first_rows[std::size_t(place)], place);
+  std::sort(kinds.begin(), kinds.end());
+  std::vector<std::uint8_t> code_of_place(kind_places);
+  std::vector<index_t> firsts;
+  for (const auto& [row, place] : kinds) {
+    code_of_place[std::size_t(place)] = static_cast<std::uint8_t>(firsts.size());
+    firsts.push_back(row);
+  }
+  const auto kind_rows = brought<Space>("cnc::row_dictionary", firsts);
+  const auto lengths = uninitialized<index_t, Space>("cnc::row_dictionary", firsts.size());
+  const auto kind_count = static_cast<offset_t>(firsts.size());
+  on_each(exec, kind_count, KindLengths<S>{rows, kind_rows.data(), lengths.data()});
+  exec.fence();
+  std::vector<index_t> starts = {0};
+  offset_t size = 0;
+  for (const index_t length : on_host(lengths)) {
+    size += length;
+    if (size * least_repetition > A.blocks()) return {};
+    starts.push_back(static_cast<index_t>(size));
+  }
+
+  RowDictionary<T, Space> found = old;
+  if (old.codes.extent(0) != n || old.starts.extent(0) != starts.size() ||
+      old.entries.extent(0) != static_cast<std::size_t>(size))
+    found = {uninitialized<std::uint8_t, Space>("cnc::row_dictionary", n),
+             uninitialized<index_t, Space>("cnc::row_dictionary", starts.size()),
+             uninitialized<RowEntry<T>, Space>("cnc::row_dictionary", std::size_t(size))};
+  Kokkos::deep_copy(found.starts,
+                    Kokkos::View<const index_t*, HostSpace>(starts.data(), starts.size()));
+  on_each(exec, kind_count,
+          FillKind<T, S>{A.operand(), kind_rows.data(), found.starts.data(), found.entries.data()});
+  const auto codes_there = brought<Space>("cnc::row_dictionary", code_of_place);
+  const EncodeRow<S> encode{rows, places.data(), codes_there.data(), kind_rows.data(),
+                            found.codes.data()};
+  if (first_row(exec, A.rows, encode) >= 0) return {};  // two kinds have one hash
+  return found;
+}
+
+}  // namespace set_up
+}  // namespace cnc::detail

@@ -1,0 +1,126 @@
+#include "support/catch.hpp"
+
+#include <cnc/formats.hpp>
+#include <cnc/problems.hpp>
+
+#include <cstring>
+
+// The different rows of a matrix beside a layout of it.
+
+namespace cnc {
+namespace {
+
+/// The matrix that the dictionary of a layout says.
+template <class T>
+void check_says(const RowDictionary<T>& dictionary, const CsrMatrix<double>& A) {
+  REQUIRE(dictionary.codes.extent(0) == static_cast<std::size_t>(A.rows));
+  bool same = true;
+  for (index_t i = 0; i < A.rows; ++i) {
+    const std::size_t kind = dictionary.codes(static_cast<std::size_t>(i));
+    index_t k = A.row_offsets(static_cast<std::size_t>(i));
+    for (index_t e = dictionary.starts(kind); e < dictionary.starts(kind + 1); ++e, ++k) {
+      const RowEntry<T> entry = dictionary.entries(static_cast<std::size_t>(e));
+      same = same && entry.offset + i == A.columns(static_cast<std::size_t>(k)) &&
+             entry.value == static_cast<T>(A.values(static_cast<std::size_t>(k)));
+    }
+    same = same && k == A.row_offsets(static_cast<std::size_t>(i) + 1);
+  }
+  CHECK(same);
+}
+
+template <class T>
+const RowDictionary<T>& dictionary_of(const Matrix<T>& A) {
+  return std::visit([](const auto& a) -> const RowDictionary<T>& { return a.dictionary; }, A);
+}
+
+/// Rows that hold their number modulo `kinds` on the diagonal.
+CsrMatrix<double> repeating_diagonal(index_t n, index_t kinds) {
+  Vector<index_t> offsets("offsets", static_cast<std::size_t>(n) + 1),
+      columns("columns", static_cast<std::size_t>(n));
+  Vector<double> values("values", static_cast<std::size_t>(n));
+  for (index_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    offsets(at + 1) = i + 1;
+    columns(at) = i;
+    values(at) = 1 + i % kinds;
+  }
+  return {n, n, 1, offsets, columns, values};
+}
+
+TEST_CASE("rows that repeat are found in every layout that is a copy") {
+  struct Case {
+    const char* problem;
+    index_t kinds;
+  };
+  for (const Case& c :
+       {Case{"poisson2d:20", 9}, Case{"poisson3d:9x7x8", 27}, Case{"stencil27:8", 27}}) {
+    CAPTURE(c.problem);
+    const CsrMatrix<double> A = generate_problem(c.problem);
+    for (const FormatSpec& spec : comparable_formats(analyze(A), 0)) {
+      CAPTURE(spec.text());
+      Matrix<double> layout = build_format(A, spec);
+      const bool found = find_row_dictionary(layout, A);
+      CHECK(found == (spec.name != "csr"));
+      if (!found) continue;
+      CHECK(dictionary_of(layout).kinds() == c.kinds);
+      check_says(dictionary_of(layout), A);
+      CHECK(spmv_cost(layout, 8).bytes < 0.5 * spmv_cost(build_format(A, spec), 8).bytes);
+    }
+    Matrix<float> narrow = build_format(convert_values<float>(A), {"dia", 1});
+    CHECK(find_row_dictionary(narrow, A));
+    check_says(dictionary_of(narrow), A);
+  }
+}
+
+TEST_CASE("at most 256 different rows, and each often") {
+  for (const auto& [rows, kinds, found] :
+       {std::tuple(1024, 256, true), std::tuple(2000, 257, false), std::tuple(1023, 256, false),
+        std::tuple(100000, 5000, false), std::tuple(0, 1, false)}) {
+    CAPTURE(rows, kinds);
+    const CsrMatrix<double> A = repeating_diagonal(rows, kinds);
+    Matrix<double> layout = build_format(A, {"dia", 1});
+    CHECK(find_row_dictionary(layout, A) == found);
+    if (found) check_says(dictionary_of(layout), A);
+  }
+  // Values that differ by a sign of zero, or columns by their place alone, are different rows.
+  CsrMatrix<double> A = repeating_diagonal(64, 1);
+  A.values(5) = 0.0;
+  A.values(6) = -0.0;
+  Matrix<double> layout = build_format(A, {"dia", 1});
+  REQUIRE(find_row_dictionary(layout, A));
+  CHECK(dictionary_of(layout).kinds() == 3);
+}
+
+TEST_CASE("codes are those of the first rows, on every run") {
+  const CsrMatrix<double> A = generate_problem("poisson3d:20");
+  Matrix<double> first = build_format(A, {"dia", 1}), second = first;
+  REQUIRE(find_row_dictionary(first, A));
+  REQUIRE(find_row_dictionary(second, A));
+  CHECK(dictionary_of(first).codes(0) == 0);
+  CHECK(dictionary_of(first).codes(1) == 1);
+  CHECK(std::memcmp(dictionary_of(first).codes.data(), dictionary_of(second).codes.data(),
+                    static_cast<std::size_t>(A.rows)) == 0);
+}
+
+TEST_CASE("a dictionary follows the values of its layout") {
+  const CsrMatrix<double> A = generate_problem("poisson2d:30");
+  Matrix<double> layout = build_format(A, {"bsell", 1});
+  REQUIRE(find_row_dictionary(layout, A));
+  CsrMatrix<double> other = A;
+  other.values = Vector<double>("values", A.values.extent(0));
+  for (std::size_t k = 0; k < A.values.extent(0); ++k) other.values(k) = 2 * A.values(k);
+  update_values(layout, other);
+  check_says(dictionary_of(layout), other);
+  for (std::size_t k = 0; k < A.values.extent(0); ++k) other.values(k) = double(k);
+  update_values(layout, other);
+  CHECK(dictionary_of(layout).empty());  // no row repeats
+}
+
+TEST_CASE("a dictionary is one of the layout's own matrix") {
+  const CsrMatrix<double> A = generate_problem("poisson2d:30");
+  Matrix<double> layout = build_format(A, {"dia", 1});
+  CHECK_THROWS_AS(find_row_dictionary(layout, generate_problem("poisson2d:29")), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace cnc
