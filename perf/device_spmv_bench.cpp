@@ -71,7 +71,7 @@ void measure(const TestMatrix& matrix, const CsrMatrix<M>& A, const std::string&
     const bool repeats = automatic && find_row_dictionary(*with_dictionary, operands.A);
     for (const auto& ctx : contexts) {
       if (!takes(ctx->backend(), format)) continue;
-      const bool reads_it = repeats && ctx->backend().reads_dictionaries;
+      const bool reads_it = repeats && ctx->backend().dictionaries == ReadsDictionaries::as_rows;
       add_backend<M, V>(*ctx, layout, format, automatic && !reads_it, operands, options,
                         contestants);
       if (reads_it)

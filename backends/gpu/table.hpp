@@ -147,7 +147,8 @@ struct Tables {
         .description = text.description,
         .memory = text.memory,
         .variant = mapping != RowMapping::automatic,
-        .reads_dictionaries = mapping == RowMapping::automatic,
+        .dictionaries =
+            mapping == RowMapping::automatic ? ReadsDictionaries::as_rows : ReadsDictionaries::no,
         .availability = gpu::availability,
         .record = RecordedOperations::record,
         .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,

@@ -22,6 +22,7 @@ enum class InRow {
   nothing,  ///< it is not for rows: preconditioned vectors lie in memory
   copy,     ///< M is the identity
   scale,    ///< M is diagonal
+  same,     ///< M is a multiple of the identity
 };
 
 /// Rows [begin, end): statements, M^-1 as far as it is of one row, sums. With `again` a preconditioned vector that
@@ -37,8 +38,11 @@ CNC_INLINE void row_loop(const Pass pass, const V* __restrict inverse, const Met
   constexpr bool applies = local && Pass::M.active();
   constexpr VectorSet stores =
       Pass::writes | (applies && !(again && Pass::M.passes_only) ? set_of(Pass::M.to) : 0);
-  const auto preconditioned = [inverse](V value, index_t i) {
-    return in_row == InRow::scale ? inverse[i] * value : value;
+  const V everywhere = in_row == InRow::same ? inverse[0] : V(1);
+  const auto preconditioned = [inverse, everywhere](V value, index_t i) {
+    return in_row == InRow::scale  ? inverse[i] * value
+           : in_row == InRow::same ? everywhere * value
+                                   : value;
   };
   // A function of its own: a struct declared in the loop itself has a copy for each lane, in memory, and is not vectorized.
   const auto row_at = [&](index_t i, double& term0, double& term1, double& term2)
@@ -114,6 +118,8 @@ void pass_rows(const void* any, const PreconditionerOperand<V>& M, const MethodV
                                                                  sums);
     else if (M.kind == PreconditionerKind::none)
       return rows_of_pass<Pass, InRow::copy, again, has_sums>(pass, M.inverse, v, begin, end, sums);
+    else if (M.kind == PreconditionerKind::jacobi && M.uniform)
+      return rows_of_pass<Pass, InRow::same, again, has_sums>(pass, M.inverse, v, begin, end, sums);
     else if (M.kind == PreconditionerKind::jacobi)
       return rows_of_pass<Pass, InRow::scale, again, has_sums>(pass, M.inverse, v, begin, end,
                                                                sums);

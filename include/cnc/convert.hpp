@@ -122,7 +122,7 @@ struct BlockOccupancy {
 };
 
 /// Looks for rows of `source` that repeat, up to their place, and keeps the different ones beside A, a layout made of it:
-/// products of backends that read them (Backend::reads_dictionaries) then read a byte for a row in place of its entries.
+/// products of backends that read them (Backend::dictionaries) then read a byte for a row in place of its entries, or less.
 /// Returns whether there are at most 256 of them, with at most a quarter of the entries of the matrix; else, and for CSR,
 /// which shares its arrays with the caller, A has none.
 ///

@@ -12,6 +12,8 @@ struct RowDictionary {
   Kokkos::View<std::uint8_t*, Space> codes;   ///< [rows]
   Kokkos::View<index_t*, Space> starts;       ///< [kinds + 1]
   Kokkos::View<RowEntry<T>*, Space> entries;  ///< of all kinds
+  /// [runs + 1] where rows of another kind begin, on a host where 12 rows and more of a kind follow each other in the mean
+  Kokkos::View<index_t*, Space> runs = {};
 
   bool empty() const { return codes.extent(0) == 0; }  ///< there is none
   /// Different rows.
@@ -19,8 +21,14 @@ struct RowDictionary {
 
   /// What kernels see.
   RowDictionaryOperand<T> operand() const {
-    return {codes.data(), starts.data(), entries.data(), kinds(),
-            static_cast<index_t>(entries.extent(0))};
+    const auto run_count = runs.extent(0) == 0 ? 0 : static_cast<index_t>(runs.extent(0)) - 1;
+    return {codes.data(),
+            starts.data(),
+            entries.data(),
+            kinds(),
+            static_cast<index_t>(entries.extent(0)),
+            run_count > 0 ? runs.data() : nullptr,
+            run_count};
   }
 };
 

@@ -22,6 +22,8 @@ inline constexpr int kind_places = 1024;
 inline constexpr int most_probes = 64;
 /// Entries of the matrix for each of the dictionary, fewer of which are not worth it.
 inline constexpr offset_t least_repetition = 4;
+/// Rows that follow each other in the mean for runs to be worth a loop each.
+inline constexpr index_t least_mean_run = 12;
 
 template <class S>
 KOKKOS_INLINE_FUNCTION std::uint64_t bits_of(S value) {
@@ -162,7 +164,43 @@ struct EncodeRow {
   }
 };
 
+struct BeginsRun {
+  const std::uint8_t* codes;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
+    return i == 0 || codes[i] != codes[i - 1];
+  }
+};
+struct CountRuns {
+  BeginsRun begins;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& count) const {
+    count += begins(i) ? 1 : 0;
+  }
+};
+struct ListRuns {
+  BeginsRun begins;
+  index_t* runs;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& count, bool last) const {
+    if (!begins(i)) return;
+    if (last) runs[count] = static_cast<index_t>(i);
+    ++count;
+  }
+};
+
 namespace set_up {
+
+/// Where rows of another kind begin; empty where that is too often.
+template <class Exec, class Space>
+Kokkos::View<index_t*, Space> runs_of(const Exec& exec,
+                                      const Kokkos::View<std::uint8_t*, Space>& codes) {
+  const auto n = static_cast<offset_t>(codes.extent(0));
+  const BeginsRun begins{codes.data()};
+  const offset_t count = sum_over(exec, n, CountRuns{begins});
+  if (count * least_mean_run > n) return {};
+  const auto runs = uninitialized<index_t, Space>("cnc::row_dictionary", std::size_t(count) + 1);
+  scan(exec, 0, n, ListRuns{begins, runs.data()});
+  runs(std::size_t(count)) = static_cast<index_t>(n);
+  return runs;
+}
 
 /// Host data where the loops are, and back.
 template <class Space, class T>
@@ -238,6 +276,7 @@ RowDictionary<T, Space> row_dictionary(const CsrMatrix<S, Space>& A,
   const EncodeRow<S> encode{rows, places.data(), codes_there.data(), kind_rows.data(),
                             found.codes.data()};
   if (first_row(exec, A.rows, encode) >= 0) return {};  // two kinds have one hash
+  if constexpr (is_host_space<Space>) found.runs = runs_of(exec, found.codes);
   return found;
 }
 

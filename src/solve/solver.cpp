@@ -419,11 +419,22 @@ struct Solver<V, Exec>::State {
 
   /// Products of a layout that is a copy may read the different rows in place of all, where few rows differ.
   void find_row_dictionary(const CsrMatrix<V, Space>& A) {
-    if (!ctx->backend().reads_dictionaries || as_prepared.storage == StoragePrecision::as_vectors)
+    const ReadsDictionaries read = ctx->backend().dictionaries;
+    if (read == ReadsDictionaries::no || as_prepared.storage == StoragePrecision::as_vectors)
       return;
     const auto in = [&](auto& layout) {
-      const bool has = std::visit([](const auto& a) { return !a.dictionary.empty(); }, layout);
-      if (!has) cnc::find_row_dictionary(layout, A);
+      const auto by_diagonals = [](const auto& a) {
+        return requires { a.symmetric; };
+      };
+      if (read == ReadsDictionaries::as_runs && !std::visit(by_diagonals, layout)) return;
+      if (!std::visit([](const auto& a) { return a.dictionary.empty(); }, layout)) return;
+      cnc::find_row_dictionary(layout, A);
+      std::visit(
+          [&](auto& a) {
+            if (read == ReadsDictionaries::as_runs && a.dictionary.runs.extent(0) == 0)
+              a.dictionary = {};
+          },
+          layout);
     };
     if (system.narrow)
       in(*system.narrow);

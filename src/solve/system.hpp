@@ -71,7 +71,7 @@ struct System {
 
   /// Different rows, where products read those in place of all; else 0.
   index_t row_kinds() const {
-    if (matrix_free || !ctx->backend().reads_dictionaries) return 0;
+    if (matrix_free || ctx->backend().dictionaries == ReadsDictionaries::no) return 0;
     return with_operand([](const auto& A) { return A.dictionary.kinds; });
   }
 

@@ -110,7 +110,9 @@ CNC_SOLVER_TEST("values that float holds are stored in float without loss, and w
       CHECK(!wide.values_in_float);
       CHECK(narrow.values_in_float == (is_copy && ctx.backend().memory == MemorySpace::host));
       CHECK(wide.row_kinds == 0);
-      CHECK(narrow.row_kinds == (is_copy && ctx.backend().reads_dictionaries ? 9 : 0));
+      // Runs of rows are too short for a host.
+      const bool reads = ctx.backend().dictionaries == ReadsDictionaries::as_rows;
+      CHECK(narrow.row_kinds == (is_copy && reads ? 9 : 0));
       if (method != Method::pcg) continue;
       CHECK(narrow.restarts == 0);
       CHECK(std::abs(narrow.iterations - wide.iterations) <= 1);
@@ -151,7 +153,7 @@ CNC_SOLVER_TEST("new values that float does not hold are stored in double") {
     solver.update_values(P.A);  // the layout stays as it is
     const SolveReport back = solve(P);
     CHECK(!back.values_in_float);
-    CHECK((back.row_kinds > 0) == ctx.backend().reads_dictionaries);
+    CHECK((back.row_kinds > 0) == (ctx.backend().dictionaries == ReadsDictionaries::as_rows));
   }
 }
 

@@ -50,6 +50,13 @@ struct Recording {
   virtual void replay(const Queue&) const = 0;  ///< enqueues it, without waiting
 };
 
+/// What products read of a RowDictionaryOperand.
+enum class ReadsDictionaries {
+  no,       ///< nothing: the arrays of the format
+  as_runs,  ///< of a matrix by diagonals, where its rows follow each other in runs
+  as_rows   ///< of any matrix
+};
+
 /// A kernel set: a constant table. Which backends exist is written in src/registry.cpp alone.
 struct Backend {
   const char* name = "";                   ///< as find_backend takes it
@@ -59,8 +66,7 @@ struct Backend {
   bool baseline = false;
   /// A variant forces one instruction set of another backend; listed on request.
   bool variant = false;
-  /// Products read RowDictionaryOperand where a matrix has one.
-  bool reads_dictionaries = false;
+  ReadsDictionaries dictionaries = ReadsDictionaries::no;
   Availability (*availability)() = nullptr;  ///< asks the machine; never null
   /// Host backends: threads that operations on the queue use at most; null: one.
   int (*threads)(const Queue& queue) = nullptr;

@@ -33,6 +33,10 @@ struct RowDictionaryOperand {
   const RowEntry<T>* entries = nullptr;  ///< [size], kind k from starts[k] on
   index_t kinds = 0;
   index_t size = 0;  ///< starts[kinds], known to the host
+  /// [run_count + 1] rows at which one of another kind begins than before, and the last one's end; null: rows of one kind do
+  /// not follow each other for long, or the matrix is in device memory.
+  const index_t* runs = nullptr;
+  index_t run_count = 0;
   bool operator==(const RowDictionaryOperand&) const = default;
 };
 
