@@ -13,6 +13,10 @@
 // gpu/pass_kernel.hpp, gpu/matrix_entries.hpp, gpu/careful_entries.hpp and gpu/method_run.hpp define them, and a target instantiates them in
 // sources of their own, so that they compile side by side and no kernel is in the source of the tables.
 
+namespace cnc::detail {
+struct RowPattern;
+}
+
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// How rows of CSR and BCSR are dealt out to threads.
@@ -133,7 +137,6 @@ struct PlanEntries {
   static std::unique_ptr<RunPlan> plan(const Queue&, const Operand& A, const PlannedRuns&);
 };
 
-struct RowPattern;
 template <class V>
 struct HaloPlan;
 
@@ -145,7 +148,7 @@ struct HaloEntries {
   static bool may_fit(const Queue&, index_t rows, offset_t values);
   /// Null: the parts do not fit on the processors.
   static std::unique_ptr<HaloPlan<V>> plan(const Queue&, int method, bool preconditioned,
-                                           const RowPattern& A);
+                                           const cnc::detail::RowPattern& A);
   /// False if the device does not start it after all.
   static bool launch(const Queue&, int method, HaloPlan<V>&, const M* values, const V* inverse,
                      const MethodVectors<V>&, MethodScalars*, const RunState&, RunOutcome*);

@@ -2,12 +2,13 @@
 
 #include <gpu/entries.hpp>
 #include <gpu/halo_run.hpp>
-#include <gpu/part_maker.hpp>
 
 #include <target/launch.hpp>
 #include <target/tuning.hpp>
 
 #include <cnc/contract/error.hpp>
+
+#include "parts/part_maker.hpp"
 
 #include <algorithm>
 
@@ -56,7 +57,7 @@ bool HaloEntries<wave, M, V>::may_fit(const Queue& queue, index_t rows, offset_t
 template <int wave, class M, class V>
 std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, int method,
                                                            bool preconditioned,
-                                                           const RowPattern& A) {
+                                                           const cnc::detail::RowPattern& A) {
   const DeviceFacts& facts = device_facts(queue.device);
   const index_t blocks =
       std::min<index_t>(facts.processors, ceil_div(A.rows, tuning::least_halo_rows));
@@ -69,8 +70,8 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   const double pairs = double(A.columns.size()) / 2 - double(A.rows) * halo_held<V>(per_thread);
   if (pairs * sizeof(EntryPair<V>) > double(blocks) * double(room)) return nullptr;
 
-  const HostParts parts =
-      PartMaker(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>}).take();
+  const cnc::detail::HostParts parts =
+      cnc::detail::make_parts(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>});
   std::size_t bytes = 0;
   for (const Part& part : parts.part) bytes = std::max(bytes, halo_bytes<V>(part));
   if (!parts.numbered || bytes > room) return nullptr;

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <gpu/parts.hpp>
 #include <gpu/runtime.hpp>
 #include <gpu/stamped.hpp>
 
 #include <cnc/contract/methods.hpp>
+
+#include "parts/parts.hpp"
 
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 using namespace methods;
+using cnc::detail::Part, cnc::detail::PartArrays, cnc::detail::Slice, cnc::detail::part_lanes;
 
 /// Methods with this form: the product comes first, its operand is what the pass at the end has preconditioned, and the sums of
 /// that pass are r . M^-1 r and r . r.
@@ -52,9 +54,10 @@ struct DeviceArray {
   void allocate(const Queue& queue, std::size_t n) {
     buffer.emplace(queue.device, std::max<std::size_t>(1, n) * sizeof(T));
   }
-  void copy(const Queue& queue, const std::vector<T>& from) {
+  template <class From>
+  void copy(const Queue& queue, const From& from) {
     allocate(queue, from.size());
-    if (!from.empty()) copy_to_device(queue, data(), from.data(), from.size() * sizeof(T));
+    if (from.size() > 0) copy_to_device(queue, data(), from.data(), from.size() * sizeof(T));
   }
   T* data() const { return buffer ? buffer->template as<T>() : nullptr; }
 };
@@ -87,7 +90,7 @@ struct HaloPlan {
             parts.exports.data(), parts.imports.data(), parts.slices.data(),
             parts.columns.data(), parts.places.data(),  parts.absent.data()};
   }
-  void copy(const Queue& queue, const HostParts& host) {
+  void copy(const Queue& queue, const cnc::detail::HostParts& host) {
     parts.part.copy(queue, host.part);
     parts.rows.copy(queue, host.rows);
     parts.diagonal.copy(queue, host.diagonal);
@@ -100,7 +103,7 @@ struct HaloPlan {
     word_count = host.words;
     words.copy(queue, std::vector<StampedWord<V>>(2 * std::size_t(host.words)));
     slots.copy(queue, std::vector<StampedSums::Slot>(2 * host.part.size()));
-    arrived.copy(queue, {0});
+    arrived.copy(queue, std::vector<std::uint32_t>{0});
   }
 };
 

@@ -62,10 +62,10 @@ std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue,
   using Halo = HaloEntries<wave, M, V>;
   if (may_meet_once && is_halo_method<V>(method) && has_row_pattern(A) &&
       runs.preconditioner != PreconditionerKind::block_jacobi &&
-      Halo::may_fit(queue, A.rows, HostPattern<Operand>::values(A))) {
+      Halo::may_fit(queue, A.rows, stored_values(A))) {
     try {
       plan->halo = Halo::plan(queue, method, runs.preconditioner == PreconditionerKind::jacobi,
-                              row_pattern(queue, A));
+                              cnc::detail::row_pattern(host_pattern(queue, A)));
     } catch (const std::bad_alloc&) {
       // Other forms need no memory of the host.
     }

@@ -11,7 +11,10 @@
 #include <cnc/formats.hpp>
 #include <cnc/solver.hpp>
 
-#include <gpu/part_maker.hpp>
+#include "parts/part_maker.hpp"
+#include "parts/partition.hpp"
+
+#include <gpu/row_pattern.hpp>
 
 #include <map>
 #include <set>
@@ -81,20 +84,24 @@ CsrMatrix<double> with_dense_row(index_t n) {
   return A.matrix();
 }
 
+detail::RowPattern pattern_of(const CsrMatrix<double>& A) {
+  return detail::row_pattern(gpu::host_pattern(Queue(), A.operand()));
+}
+
 /// Own rows as the parts multiply them, from their local numbers.
-Vector<double> product_of_parts(const gpu::HostParts& parts, const Vector<double>& values,
+Vector<double> product_of_parts(const detail::HostParts& parts, const Vector<double>& values,
                                 const Vector<double>& x, const Vector<double>& diagonal_times_x) {
   Vector<double> y("y", x.extent(0));
-  for (const gpu::Part& part : parts.part) {
+  for (const detail::Part& part : parts.part) {
     const index_t* const rows = parts.rows.data() + part.first_row;
     for (index_t local = 0; local < part.own; ++local) {
-      const gpu::Slice* const slice =
-          parts.slices.data() + part.first_slice + local / gpu::part_lanes;
+      const detail::Slice* const slice =
+          parts.slices.data() + part.first_slice + local / detail::part_lanes;
       double sum = diagonal_times_x(static_cast<std::size_t>(rows[local]));
       for (index_t g = slice[0].first; g < slice[1].first; ++g)
         for (int half = 0; half < 2; ++half) {
-          const auto pair = static_cast<std::size_t>((part.first_group + g) * gpu::part_lanes +
-                                                     local % gpu::part_lanes);
+          const auto pair = static_cast<std::size_t>((part.first_group + g) * detail::part_lanes +
+                                                     local % detail::part_lanes);
           const index_t column = (parts.columns[pair] >> (16 * half)) & 0xffff;
           const index_t place = parts.places[2 * pair + static_cast<std::size_t>(half)];
           REQUIRE(column < part.own + part.halo);
@@ -109,14 +116,14 @@ Vector<double> product_of_parts(const gpu::HostParts& parts, const Vector<double
 }
 
 void check_parts(const CsrMatrix<double>& A, index_t count, bool with_diagonal) {
-  const gpu::RowPattern pattern = gpu::row_pattern(Queue(), A.operand());
-  const gpu::HostParts parts =
-      gpu::PartMaker(pattern, {count, 32, with_diagonal, [](int) { return index_t(1); }}).take();
+  const detail::RowPattern pattern = pattern_of(A);
+  const detail::HostParts parts =
+      detail::make_parts(pattern, {count, 32, with_diagonal, [](int) { return index_t(1); }});
   REQUIRE(parts.numbered);
   REQUIRE(parts.part.size() == static_cast<std::size_t>(count));
   std::vector<int> owned(static_cast<std::size_t>(A.rows));
   std::map<index_t, index_t> row_of_word;
-  for (const gpu::Part& part : parts.part)
+  for (const detail::Part& part : parts.part)
     for (index_t k = part.first_row; k < part.first_row + part.own; ++k) {
       ++owned[static_cast<std::size_t>(parts.rows[static_cast<std::size_t>(k)])];
       const index_t word = parts.exports[static_cast<std::size_t>(k)];
@@ -125,7 +132,7 @@ void check_parts(const CsrMatrix<double>& A, index_t count, bool with_diagonal) 
     }
   CHECK(std::all_of(owned.begin(), owned.end(), [](int times) { return times == 1; }));
   CHECK(row_of_word.size() == static_cast<std::size_t>(parts.words));
-  for (const gpu::Part& part : parts.part)
+  for (const detail::Part& part : parts.part)
     for (index_t k = 0; k < part.halo; ++k)
       CHECK(row_of_word.at(parts.imports[static_cast<std::size_t>(part.first_halo + k)]) ==
             parts.rows[static_cast<std::size_t>(part.first_row + part.own + k)]);
@@ -229,11 +236,11 @@ TEST_CASE("parts hold every row and entry once, and what they gather of others")
 
 TEST_CASE("a grid is told by the distances of its neighbours") {
   const auto strides = [](const char* problem) {
-    return gpu::grid_strides(gpu::row_pattern(Queue(), generate_problem(problem).operand()));
+    return detail::grid_strides(pattern_of(generate_problem(problem)));
   };
   CHECK(strides("poisson2d:23x19") == std::vector<index_t>{1, 23});
   CHECK(strides("poisson3d:9") == std::vector<index_t>{1, 9, 81});
-  CHECK(gpu::grid_strides(gpu::row_pattern(Queue(), random_graph(300, 3).operand())).empty());
+  CHECK(detail::grid_strides(pattern_of(random_graph(300, 3))).empty());
 }
 
 TEST_CASE(
