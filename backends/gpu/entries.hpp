@@ -131,10 +131,16 @@ struct BasisEntries {
                       const ArnoldiSteps<V>&);
 };
 
+template <class Operand, class V>
+struct DeviceRunPlan;
+
 /// What runs with such matrices are prepared with.
 template <int wave, class Operand, class V>
 struct PlanEntries {
   static std::unique_ptr<RunPlan> plan(const Queue&, const Operand& A, const PlannedRuns&);
+  /// Cuts the matrix into parts for runs of the method at this place in Methods with one meeting per iteration.
+  static void make_parts(const Queue&, const Operand& A, DeviceRunPlan<Operand, V>&, int method,
+                         bool preconditioned);
 };
 
 template <class V>
@@ -146,7 +152,7 @@ template <int wave, class M, class V>
 struct HaloEntries {
   /// Whether a matrix of so many rows and stored values is worth a look: what is much too large for the processors is not.
   static bool may_fit(const Queue&, index_t rows, offset_t values);
-  /// Null: the parts do not fit on the processors.
+  /// Of a matrix that may fit. Null: its parts do not.
   static std::unique_ptr<HaloPlan<V>> plan(const Queue&, int method, bool preconditioned,
                                            const cnc::detail::RowPattern& A);
   /// False if the device does not start it after all.

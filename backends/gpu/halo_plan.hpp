@@ -17,16 +17,17 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 using namespace methods;
 using cnc::detail::Part, cnc::detail::PartArrays, cnc::detail::Slice, cnc::detail::part_lanes;
 
-/// Methods with this form: the product comes first, its operand is what the pass at the end has preconditioned, and the sums of
-/// that pass are r . M^-1 r and r . r.
+/// Whether runs of a method have this form. In its recurrence the product comes first, its operand is what the pass at the end has
+/// preconditioned, and the sums of that pass are r . M^-1 r and r . r.
 template <class Method>
 constexpr bool has_halo_form() {
-  if constexpr (requires { Method::halo; }) {
-    using Phase = typename Method::Iteration;
+  if constexpr (meets_once<Method>) {
+    using Recurrence = typename OneMeetingOf<Method>::Recurrence;
+    using Phase = typename Recurrence::Iteration;
     using Pass = typename Phase::Last;
-    static_assert(Phase::size == 2 && std::is_void_v<typename Method::Finish>);
-    static_assert(Pass::M.from == Method::r && Pass::sums.count == 2);
-    static_assert(Pass::sums.at[0] == Method::definite && Pass::sums.at[1] == 0);
+    static_assert(Phase::size == 2 && std::is_void_v<typename Recurrence::Finish>);
+    static_assert(Pass::M.from == Recurrence::r && Pass::sums.count == 2);
+    static_assert(Pass::sums.at[0] == Recurrence::definite && Pass::sums.at[1] == 0);
     return true;
   } else {
     return false;
@@ -81,7 +82,6 @@ struct HaloPlan {
   Grid grid;
   /// Epochs so far: they go on from run to run, so that nothing has to be cleared.
   std::uint32_t epoch = 0;
-  bool refused = false;  ///< the device did not start it: not asked again
 
   explicit HaloPlan(int device) : notes(device, sizeof(HaloNotes)) {}
 

@@ -376,6 +376,7 @@ struct HaloRun {
     copy_scalars(*scalars, s);
     const bool nothing = run_is_over(run, s);
     if (!nothing) {
+      if (s.first == 0) Method::complete(s);
       State t;
       lay_out(t);
       if (thread_index() == 0) {
@@ -409,6 +410,7 @@ struct HaloRun {
     if (!nothing && !control.unfit) {
       s = control.scalars.get();
       s.breakdown = control.breakdown;
+      Method::close(s);
       copy_scalars(s, *scalars);
     }
     copy_scalars(s, outcome->scalars);

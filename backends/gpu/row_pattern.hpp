@@ -61,6 +61,12 @@ offset_t stored_values(const DiaOperand<M>& A) {
 }
 /// @}
 
+/// Whether matrices in a format are grids as a rule.
+template <class Operand>
+inline constexpr bool holds_grids = false;
+template <class M>
+inline constexpr bool holds_grids<DiaOperand<M>> = true;
+
 /// Whether the places of values can be counted.
 template <class Operand>
 bool has_row_pattern(const Operand& A) {
