@@ -275,8 +275,9 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
 /// Solves A x = b again and again, or finds the x with the least ||b - A x||: prepare once per pattern, update_values per
 /// time step, solve per right-hand side. solve allocates nothing but the report's history and strings, what several
 /// columns are solved in, sums for norms other than the default, what Method::automatic
-/// needs where it comes to bicg, gmres or cgnr, on a device a plan where a float matrix fails and, once, the parts for SolveForm::one_meeting when iterations have paid for
-/// them, the form is asked for after prepare or a layout has been updated, and, once it has failed, what it takes to say why.
+/// needs where it comes to bicg, gmres or cgnr, on a device a plan where a float matrix fails and, once, the parts for
+/// SolveForm::one_meeting when iterations have paid for them, the form is asked for after prepare or a layout has been
+/// updated, and, once it has failed, what it takes to say why.
 ///
 /// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next
 /// prepare, its values until the next update_values or prepare, whatever the layout; any solve may read
