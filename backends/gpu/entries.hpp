@@ -13,6 +13,10 @@
 // gpu/pass_kernel.hpp, gpu/matrix_entries.hpp, gpu/careful_entries.hpp and gpu/method_run.hpp define them, and a target instantiates them in
 // sources of their own, so that they compile side by side and no kernel is in the source of the tables.
 
+namespace cnc::detail {
+struct RowPattern;
+}
+
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// How rows of CSR and BCSR are dealt out to threads.
@@ -127,13 +131,18 @@ struct BasisEntries {
                       const ArnoldiSteps<V>&);
 };
 
+template <class Operand, class V>
+struct DeviceRunPlan;
+
 /// What runs with such matrices are prepared with.
 template <int wave, class Operand, class V>
 struct PlanEntries {
   static std::unique_ptr<RunPlan> plan(const Queue&, const Operand& A, const PlannedRuns&);
+  /// Cuts the matrix into parts for runs of the method at this place in Methods with one meeting per iteration.
+  static void make_parts(const Queue&, const Operand& A, DeviceRunPlan<Operand, V>&, int method,
+                         bool preconditioned);
 };
 
-struct RowPattern;
 template <class V>
 struct HaloPlan;
 
@@ -143,9 +152,9 @@ template <int wave, class M, class V>
 struct HaloEntries {
   /// Whether a matrix of so many rows and stored values is worth a look: what is much too large for the processors is not.
   static bool may_fit(const Queue&, index_t rows, offset_t values);
-  /// Null: the parts do not fit on the processors.
+  /// Of a matrix that may fit. Null: its parts do not.
   static std::unique_ptr<HaloPlan<V>> plan(const Queue&, int method, bool preconditioned,
-                                           const RowPattern& A);
+                                           const cnc::detail::RowPattern& A);
   /// False if the device does not start it after all.
   static bool launch(const Queue&, int method, HaloPlan<V>&, const M* values, const V* inverse,
                      const MethodVectors<V>&, MethodScalars*, const RunState&, RunOutcome*);

@@ -2,12 +2,13 @@
 
 #include <gpu/entries.hpp>
 #include <gpu/halo_run.hpp>
-#include <gpu/part_maker.hpp>
 
 #include <target/launch.hpp>
 #include <target/tuning.hpp>
 
 #include <cnc/contract/error.hpp>
+
+#include "parts/part_maker.hpp"
 
 #include <algorithm>
 
@@ -35,42 +36,44 @@ void with_halo_kernel(int per_thread, const F& f) {
   }
 }
 
-/// Calls f.template operator()<Method>() for the method at this place in Methods, which has such a form.
+/// Calls f.template operator()<Recurrence>() for that by which the method at this place in Methods has such a form.
 template <class V, class F>
-void with_halo_method(int method, const F& f) {
+void with_halo_recurrence(int method, const F& f) {
   Methods<V>::for_each([&]<class Method>(int m) {
     if constexpr (has_halo_form<Method>())
-      if (m == method) f.template operator()<Method>();
+      if (m == method) f.template operator()<typename OneMeetingOf<Method>::Recurrence>();
   });
+}
+
+/// Blocks for a matrix of so many rows.
+inline index_t halo_blocks(const DeviceFacts& facts, index_t rows) {
+  return std::min<index_t>(facts.processors, ceil_div(rows, tuning::least_halo_rows));
 }
 
 template <int wave, class M, class V>
 bool HaloEntries<wave, M, V>::may_fit(const Queue& queue, index_t rows, offset_t values) {
   constexpr double padding = 4;  // of layouts that store zeros
   const DeviceFacts& facts = device_facts(queue.device);
-  return facts.cooperative &&
-         rows <= offset_t(facts.processors) * most_halo_rows * tuning::halo_threads &&
-         double(values) * sizeof(V) <= padding * facts.processors * double(facts.shared_bytes);
+  const index_t blocks = halo_blocks(facts, rows);
+  return facts.cooperative && blocks >= 1 &&
+         ceil_div(rows, blocks) <= most_halo_rows * tuning::halo_threads &&
+         double(values) * sizeof(V) <= padding * blocks * double(facts.shared_bytes);
 }
 
 template <int wave, class M, class V>
 std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, int method,
                                                            bool preconditioned,
-                                                           const RowPattern& A) {
+                                                           const cnc::detail::RowPattern& A) {
   const DeviceFacts& facts = device_facts(queue.device);
-  const index_t blocks =
-      std::min<index_t>(facts.processors, ceil_div(A.rows, tuning::least_halo_rows));
+  const index_t blocks = halo_blocks(facts, A.rows);
   const std::size_t room = facts.shared_bytes - halo_static_bytes;
-  if (!facts.cooperative || blocks < 1) return nullptr;
-  const index_t rows = ceil_div(A.rows, blocks);
-  if (rows > most_halo_rows * tuning::halo_threads) return nullptr;
   // What is surely too large is not cut up first.
-  const int per_thread = ceil_div(rows, tuning::halo_threads);
+  const int per_thread = ceil_div(ceil_div(A.rows, blocks), tuning::halo_threads);
   const double pairs = double(A.columns.size()) / 2 - double(A.rows) * halo_held<V>(per_thread);
   if (pairs * sizeof(EntryPair<V>) > double(blocks) * double(room)) return nullptr;
 
-  const HostParts parts =
-      PartMaker(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>}).take();
+  const cnc::detail::HostParts parts =
+      cnc::detail::make_parts(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>});
   std::size_t bytes = 0;
   for (const Part& part : parts.part) bytes = std::max(bytes, halo_bytes<V>(part));
   if (!parts.numbered || bytes > room) return nullptr;
@@ -79,7 +82,7 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   plan->has_diagonal = !preconditioned;
   plan->grid = {blocks, tuning::halo_threads, bytes};
   bool resident = false;
-  with_halo_method<V>(method, [&]<class Method>() {
+  with_halo_recurrence<V>(method, [&]<class Method>() {
     with_halo_kernel<wave, M, V, Method>(plan->per_thread, [&](auto kernel, auto) {
       resident = resident_blocks(queue, kernel, plan->grid.threads, bytes) >= blocks;
     });
@@ -95,7 +98,8 @@ bool HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>
                                      MethodScalars* scalars, const RunState& run,
                                      RunOutcome* outcome) {
   *plan.notes.template as<HaloNotes>() = {};
-  with_halo_method<V>(method, [&]<class Method>() {
+  bool started = false;
+  with_halo_recurrence<V>(method, [&]<class Method>() {
     with_halo_kernel<wave, M, V, Method>(
         plan.per_thread, [&]<class Run>(auto kernel, std::type_identity<Run>) {
           const Run halo_run{values,
@@ -106,11 +110,11 @@ bool HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>
                              plan.word_count,
                              {plan.slots.data(), plan.arrived.data()},
                              plan.notes.template as<HaloNotes>()};
-          plan.refused = !launch_resident("halo_run", queue, plan.grid, kernel, halo_run, scalars,
-                                          run, outcome, plan.epoch);
+          started = launch_resident("halo_run", queue, plan.grid, kernel, halo_run, scalars, run,
+                                    outcome, plan.epoch);
         });
   });
-  return !plan.refused;
+  return started;
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

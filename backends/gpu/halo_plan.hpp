@@ -1,10 +1,11 @@
 #pragma once
 
-#include <gpu/parts.hpp>
 #include <gpu/runtime.hpp>
 #include <gpu/stamped.hpp>
 
 #include <cnc/contract/methods.hpp>
+
+#include "parts/parts.hpp"
 
 #include <memory>
 #include <optional>
@@ -14,17 +15,19 @@
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 using namespace methods;
+using cnc::detail::Part, cnc::detail::PartArrays, cnc::detail::Slice, cnc::detail::part_lanes;
 
-/// Methods with this form: the product comes first, its operand is what the pass at the end has preconditioned, and the sums of
-/// that pass are r . M^-1 r and r . r.
+/// Whether runs of a method have this form. In its recurrence the product comes first, its operand is what the pass at the end has
+/// preconditioned, and the sums of that pass are r . M^-1 r and r . r.
 template <class Method>
 constexpr bool has_halo_form() {
-  if constexpr (requires { Method::halo; }) {
-    using Phase = typename Method::Iteration;
+  if constexpr (meets_once<Method>) {
+    using Recurrence = typename OneMeetingOf<Method>::Recurrence;
+    using Phase = typename Recurrence::Iteration;
     using Pass = typename Phase::Last;
-    static_assert(Phase::size == 2 && std::is_void_v<typename Method::Finish>);
-    static_assert(Pass::M.from == Method::r && Pass::sums.count == 2);
-    static_assert(Pass::sums.at[0] == Method::definite && Pass::sums.at[1] == 0);
+    static_assert(Phase::size == 2 && std::is_void_v<typename Recurrence::Finish>);
+    static_assert(Pass::M.from == Recurrence::r && Pass::sums.count == 2);
+    static_assert(Pass::sums.at[0] == Recurrence::definite && Pass::sums.at[1] == 0);
     return true;
   } else {
     return false;
@@ -52,9 +55,10 @@ struct DeviceArray {
   void allocate(const Queue& queue, std::size_t n) {
     buffer.emplace(queue.device, std::max<std::size_t>(1, n) * sizeof(T));
   }
-  void copy(const Queue& queue, const std::vector<T>& from) {
+  template <class From>
+  void copy(const Queue& queue, const From& from) {
     allocate(queue, from.size());
-    if (!from.empty()) copy_to_device(queue, data(), from.data(), from.size() * sizeof(T));
+    if (from.size() > 0) copy_to_device(queue, data(), from.data(), from.size() * sizeof(T));
   }
   T* data() const { return buffer ? buffer->template as<T>() : nullptr; }
 };
@@ -78,7 +82,6 @@ struct HaloPlan {
   Grid grid;
   /// Epochs so far: they go on from run to run, so that nothing has to be cleared.
   std::uint32_t epoch = 0;
-  bool refused = false;  ///< the device did not start it: not asked again
 
   explicit HaloPlan(int device) : notes(device, sizeof(HaloNotes)) {}
 
@@ -87,7 +90,7 @@ struct HaloPlan {
             parts.exports.data(), parts.imports.data(), parts.slices.data(),
             parts.columns.data(), parts.places.data(),  parts.absent.data()};
   }
-  void copy(const Queue& queue, const HostParts& host) {
+  void copy(const Queue& queue, const cnc::detail::HostParts& host) {
     parts.part.copy(queue, host.part);
     parts.rows.copy(queue, host.rows);
     parts.diagonal.copy(queue, host.diagonal);
@@ -100,7 +103,7 @@ struct HaloPlan {
     word_count = host.words;
     words.copy(queue, std::vector<StampedWord<V>>(2 * std::size_t(host.words)));
     slots.copy(queue, std::vector<StampedSums::Slot>(2 * host.part.size()));
-    arrived.copy(queue, {0});
+    arrived.copy(queue, std::vector<std::uint32_t>{0});
   }
 };
 

@@ -14,7 +14,7 @@
 // which vectors their halo needs.
 //
 // The run is one of D A D, where D^2 is the Jacobi preconditioner: there z and r are the same, and what a block gathers of other
-// rows it can keep up to date by itself, if only it is told q of them. So each block owns a part of the matrix (gpu/parts.hpp),
+// rows it can keep up to date by itself, if only it is told q of them. So each block owns a part of the matrix (src/parts/),
 // keeps the method's `halo` vectors of the rows around it too and does to them what their owner does. Across the grid go q of
 // boundary rows, in words that carry their epoch, and the sums; both are under way together (gpu/stamped.hpp).
 //
@@ -376,6 +376,7 @@ struct HaloRun {
     copy_scalars(*scalars, s);
     const bool nothing = run_is_over(run, s);
     if (!nothing) {
+      if (s.first == 0) Method::complete(s);
       State t;
       lay_out(t);
       if (thread_index() == 0) {
@@ -409,6 +410,7 @@ struct HaloRun {
     if (!nothing && !control.unfit) {
       s = control.scalars.get();
       s.breakdown = control.breakdown;
+      Method::close(s);
       copy_scalars(s, *scalars);
     }
     copy_scalars(s, outcome->scalars);

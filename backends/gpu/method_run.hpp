@@ -5,6 +5,8 @@
 #include <gpu/row_pattern.hpp>
 #include <gpu/streamed_run.hpp>
 
+#include <cnc/contract/error.hpp>
+
 #include <chrono>
 #include <memory>
 #include <new>
@@ -40,13 +42,16 @@ inline constexpr index_t preconditioned_group_iterations = 4;
 inline constexpr index_t iterations_before_groups_ahead = 32;
 inline constexpr double long_iteration_seconds = 50e-6;
 
-/// Whether the method at a place in Methods can run with one meeting per iteration.
-template <class V>
-bool is_halo_method(int index) {
-  bool is = false;
-  Methods<V>::for_each(
-      [&]<class Method>(int m) { is = is || (m == index && has_halo_form<Method>()); });
-  return is;
+/// Whether so many iterations in other forms have cost as much more as it costs to cut a matrix into parts for one meeting, but for
+/// what may be spent at once: whatever is still to come, hardly more than twice the least is paid.
+template <class Operand>
+bool parts_pay(const Operand& A, offset_t iterations) {
+  const double price =
+      double(stored_values(A)) *
+      (holds_grids<Operand> ? tuning::seconds_of_parts_of_grid : tuning::seconds_of_parts_of_graph);
+  return double(iterations) * tuning::seconds_saved_by_one_meeting +
+             tuning::seconds_of_parts_at_once >=
+         price;
 }
 
 template <int wave, class Operand, class V>
@@ -55,23 +60,32 @@ std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue,
   const DeviceFacts& facts = device_facts(queue.device);
   auto plan = std::make_unique<DeviceRunPlan<Operand, V>>(
       queue.device, A.rows, facts.processors * tuning::resident_blocks_per_processor);
-  const int method = static_cast<int>(runs.method);
-  const bool may_meet_once = runs.form == SolveForm::automatic || runs.form == SolveForm::run ||
-                             runs.form == SolveForm::one_meeting;
-  using M = typename Operand::value_type;
-  using Halo = HaloEntries<wave, M, V>;
-  if (may_meet_once && is_halo_method<V>(method) && has_row_pattern(A) &&
-      runs.preconditioner != PreconditionerKind::block_jacobi &&
-      Halo::may_fit(queue, A.rows, HostPattern<Operand>::values(A))) {
-    try {
-      plan->halo = Halo::plan(queue, method, runs.preconditioner == PreconditionerKind::jacobi,
-                              row_pattern(queue, A));
-    } catch (const std::bad_alloc&) {
-      // Other forms need no memory of the host.
-    }
-    if (plan->halo) plan->halo->pattern = pattern_of(A);
-  }
+  const bool may_meet_once = runs.method != Method::automatic &&
+                             method_facts(runs.method).meets_once &&
+                             runs.preconditioner != PreconditionerKind::block_jacobi;
+  const bool is_automatic = runs.form == SolveForm::automatic || runs.form == SolveForm::run;
+  if (may_meet_once && (runs.form == SolveForm::one_meeting || (is_automatic && parts_pay(A, 0))))
+    make_parts(queue, A, *plan, static_cast<int>(runs.method),
+               runs.preconditioner == PreconditionerKind::jacobi);
   return plan;
+}
+
+template <int wave, class Operand, class V>
+void PlanEntries<wave, Operand, V>::make_parts(const Queue& queue, const Operand& A,
+                                               DeviceRunPlan<Operand, V>& plan, int method,
+                                               bool preconditioned) {
+  using Halo = HaloEntries<wave, typename Operand::value_type, V>;
+  plan.forget_halo();
+  if (has_row_pattern(A) && Halo::may_fit(queue, A.rows, stored_values(A))) {
+    try {
+      plan.halo = Halo::plan(queue, method, preconditioned,
+                             cnc::detail::row_pattern(host_pattern(queue, A)));
+    } catch (const std::bad_alloc&) {  // other forms need no memory for it
+    } catch (const OutOfMemory&) {
+    }
+  }
+  plan.halo_refused = plan.halo == nullptr;
+  if (plan.halo) plan.halo->pattern = pattern_of(A);
 }
 
 template <int wave, class Operand, class V, class Method>
@@ -86,6 +100,8 @@ struct MethodRunner {
   MethodRun& run;
   Plan& plan;
   bool started = false;
+  index_t done = 0;            ///< by a form that has left the rest to another
+  bool did_something = false;  ///< with one meeting: came to a first one
 
   static void run_iterations(const Queue& queue, const Operand& A,
                              const PreconditionerOperand<V>& M, const MethodVectors<V>& v,
@@ -100,7 +116,9 @@ struct MethodRunner {
  private:
   RunOutcome& outcome() const { return *plan.outcome.template as<RunOutcome>(); }
   RunState initial() const {
-    return {run.rr_target, run.history, run.energy_gains, run.max_iterations};
+    const auto behind = [&](double* log) { return log == nullptr ? log : log + done; };
+    return {run.rr_target, behind(run.history), behind(run.energy_gains),
+            run.max_iterations - done};
   }
 
   StreamedRun<wave, Operand, V, Method> streamed() const {
@@ -110,13 +128,19 @@ struct MethodRunner {
   void go() {
     run.launches = 0;
     run.synchronisations = 0;
-    if (!(asks_for(SolveForm::one_meeting) && one_meeting()) &&
-        !(asks_for(SolveForm::resident) && resident(run.form == SolveForm::resident))) {
-      if (run.form == SolveForm::resident) refuse_resident();
-      if (run.form == SolveForm::one_meeting) refuse_one_meeting();
-      enqueued();
+    const bool met_once = asks_for(SolveForm::one_meeting) && one_meeting();
+    if (run.form == SolveForm::one_meeting && !met_once) refuse_one_meeting();
+    if (!met_once || leaves_last_word()) {
+      const SolveForm before = run.used;
+      if (!(asks_for(SolveForm::resident) && resident(run.form == SolveForm::resident))) {
+        if (run.form == SolveForm::resident) refuse_resident();
+        enqueued();
+      }
+      if (has_halo_form<Method>() && asks_for(SolveForm::one_meeting))
+        plan.iterations += outcome().iterations;
+      if (met_once && outcome().iterations == 0) run.used = before;
     }
-    run.iterations = outcome().iterations;
+    run.iterations = done + outcome().iterations;
     run.scalars = outcome().scalars;
   }
 
@@ -141,20 +165,30 @@ struct MethodRunner {
 
   // --- one launch per run ---------------------------------------------------------------------------
 
-  /// Runs with one meeting per iteration, unless the plan has no parts of this matrix or its values do not allow it.
+  /// Runs with one meeting per iteration, unless the matrix has no parts that fit or its values do not allow it.
   bool one_meeting() {
     if constexpr (has_halo_form<Method>()) {
-      HaloPlan<V>* const halo = plan.halo.get();
-      if (halo == nullptr || halo->refused || halo->pattern != pattern_of(A)) return false;
+      if (M.kind == PreconditionerKind::block_jacobi || plan.halo_unfit) return false;
       const bool preconditioned = M.kind == PreconditionerKind::jacobi;
-      if (preconditioned == halo->has_diagonal || M.kind == PreconditionerKind::block_jacobi)
-        return false;
+      if (!has_parts(preconditioned)) return false;
       start();
-      using Stored = typename Operand::value_type;
-      const V* const inverse = preconditioned ? M.inverse : nullptr;
-      if (!HaloEntries<wave, Stored, V>::launch(queue, method_index<V, Method>(), *halo, A.values,
-                                                inverse, v, scalars, initial(), &outcome()))
+      HaloPlan<V>& halo = *plan.halo;
+      using Meeting = OneMeetingOf<Method>;
+      if constexpr (!std::is_void_v<typename Meeting::GoOn>) {
+        if (!run.starts && !run.is_first) {
+          using GoOn = typename Meeting::GoOn;
+          MatrixEntries<wave, Operand, V>::spmv(queue, V(1), A, v[GoOn::of], V(0), v[GoOn::to]);
+          ++run.launches;
+        }
+      }
+      if (!HaloEntries<wave, typename Operand::value_type, V>::launch(
+              queue, method_index<V, Method>(), halo, A.values,
+              preconditioned ? M.inverse : nullptr, vectors_of_recurrence<Method>(v), scalars,
+              initial(), &outcome())) {
+        plan.halo.reset();
+        plan.halo_refused = true;
         return false;
+      }
       run.launches += 1;
       try {
         wait_for_end();
@@ -162,14 +196,42 @@ struct MethodRunner {
         plan.halo.reset();  // how far the epochs are is not known
         throw;
       }
-      const HaloNotes notes = *halo->notes.template as<HaloNotes>();
-      halo->epoch += notes.meetings;
+      const HaloNotes notes = *halo.notes.template as<HaloNotes>();
+      halo.epoch += notes.meetings;
       if (notes.stuck != 0) {
         plan.halo.reset();  // who is in which epoch is not known
         throw DeviceError("halo_run", "gpu", "the blocks of a launch have lost each other");
       }
       run.used = SolveForm::one_meeting;
-      return notes.unfit == 0;
+      plan.halo_unfit = notes.unfit != 0;
+      did_something = notes.meetings > 0;
+      return !plan.halo_unfit;
+    } else {
+      return false;
+    }
+  }
+
+  /// Whether the matrix is in parts, which are made when the form is asked for by name, else when they pay.
+  bool has_parts(bool preconditioned) {
+    if (plan.halo &&
+        (plan.halo->pattern != pattern_of(A) || plan.halo->has_diagonal == preconditioned))
+      plan.forget_halo();
+    if (!plan.halo && !plan.halo_refused &&
+        (run.form == SolveForm::one_meeting || parts_pay(A, plan.iterations)))
+      PlanEntries<wave, Operand, V>::make_parts(queue, A, plan, method_index<V, Method>(),
+                                                preconditioned);
+    return plan.halo != nullptr;
+  }
+
+  /// Where one meeting is that of another recurrence, a breakdown may be one of its rounding: the method itself goes on from there.
+  bool leaves_last_word() {
+    if constexpr (has_halo_form<Method>()) {
+      if (std::is_same_v<typename OneMeetingOf<Method>::Recurrence, Method> || !did_something ||
+          outcome().scalars.breakdown == Breakdown::none)
+        return false;
+      done = outcome().iterations;
+      fill_bytes(queue, &scalars->breakdown, 0, sizeof(Breakdown));
+      return true;
     } else {
       return false;
     }
@@ -219,15 +281,16 @@ struct MethodRunner {
     using Clock = std::chrono::steady_clock;
     Clock::time_point looked = Clock::now();
     bool takes_long = true;  // a group: the first one ends with what was under way before
-    index_t groups = 0, done = 0;
-    for (; done < run.max_iterations && !stopped(); ++groups) {
-      const bool ahead = !between() || done >= iterations_before_groups_ahead;
-      const index_t iterations = std::min(run.max_iterations - done, group(ahead || !takes_long));
+    const index_t most = initial().max_iterations;
+    index_t groups = 0, launched = 0;
+    for (; launched < most && !stopped(); ++groups) {
+      const bool ahead = !between() || launched >= iterations_before_groups_ahead;
+      const index_t iterations = std::min(most - launched, group(ahead || !takes_long));
       if (graph == nullptr)
         phases.iterate(queue, iterations);
       else
         for (index_t i = 0; i < iterations; i += recorded()) graph->replay(queue);
-      done += iterations;
+      launched += iterations;
       run.launches += iterations * phases.launches_per_iteration();
       plan.markers[groups % 2].record(queue);
       if (ahead && groups == 0) continue;

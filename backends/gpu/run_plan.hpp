@@ -60,8 +60,14 @@ struct DeviceRunPlan final : RunPlan {
   std::size_t captured = 0;      ///< so far; the oldest gives way
   ResidencyAnswer residency[2];  ///< without vectors on chip, and with them
   bool refused = false;          ///< the device did not start a resident launch: not asked again
-  std::unique_ptr<HaloPlan<V>> halo;  ///< of runs with one meeting per iteration; null: none
-  std::uint64_t unrecordable = 0;     ///< version of a preconditioner that a graph cannot hold
+  /// @{
+  /// Runs with one meeting per iteration.
+  std::unique_ptr<HaloPlan<V>> halo;  ///< null: none, or not yet
+  bool halo_refused = false;  ///< it does not fit, or the device did not start it: not tried again
+  bool halo_unfit = false;    ///< the values do not allow it
+  offset_t iterations = 0;    ///< that were done in other forms and could have been of this one
+  /// @}
+  std::uint64_t unrecordable = 0;  ///< version of a preconditioner that a graph cannot hold
 
   DeviceRunPlan(int device, index_t rows, index_t blocks)
       : state(device, sizeof(RunState)),
@@ -72,6 +78,16 @@ struct DeviceRunPlan final : RunPlan {
         outcome(device, sizeof(RunOutcome)),
         markers{Marker(device), Marker(device)} {
     make_seconds(device, rows);
+  }
+
+  void renew(bool pattern) override {
+    halo_unfit = false;
+    if (pattern) forget_halo();
+  }
+  void forget_halo() {
+    halo.reset();
+    halo_refused = false;
+    iterations = 0;
   }
 
   /// Room for them, unless there is enough.

@@ -144,7 +144,10 @@ struct SolveOptions {
   /// iterations of pcg, which count, takes Ritz values of theirs, and does so again where it converges slower than they
   /// promise. SolveReport::spectrum is what a later solve may be given.
   Spectrum spectrum = {};
-  SolveForm form = SolveForm::automatic;  ///< how iterations are carried out
+  /// How iterations are carried out. On a device the automatic choice of pcg and pcg_single_reduction is one_meeting where that fits
+  /// and its set-up takes less than a millisecond, else once this solver has done as many iterations with the pattern as pay for
+  /// it: rounding is then another one, after the same number of them on every run of a program.
+  SolveForm form = SolveForm::automatic;
   /// How products and dots are rounded. All but `fast` need a matrix and a backend that offers them, cost time, and take the
   /// form fused_steps (gmres and fgmres, of which only the products and norms are meant, plain_operations); several columns are then solved one
   /// after the other.
@@ -274,7 +277,9 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
 /// Solves A x = b again and again, or finds the x with the least ||b - A x||: prepare once per pattern, update_values per
 /// time step, solve per right-hand side. solve allocates nothing but the report's history and strings, what several
 /// columns are solved in, sums for norms other than the default, what Method::automatic
-/// needs where it comes to bicg, gmres or cgnr, on a device a plan where a float matrix fails, and, once it has failed, what it takes to say why.
+/// needs where it comes to bicg, gmres or cgnr, on a device a plan where a float matrix fails and, once, the parts for
+/// SolveForm::one_meeting when iterations have paid for them, the form is asked for after prepare or a layout has been
+/// updated, and, once it has failed, what it takes to say why.
 ///
 /// Lifetime: the index arrays of the matrix given to prepare must live and stay as they are until the next
 /// prepare, its values until the next update_values or prepare, whatever the layout; any solve may read

@@ -245,6 +245,7 @@ class Engine {
     MethodRun run;
     run.form = form_;
     run.starts = starts_;
+    run.is_first = seen().first != 0;
     run.max_iterations = iterations;
     run.rr_target = rr_target;
     const bool logs_energy = (log != nullptr || iterations == 1) && method_->energy_gain != nullptr;

@@ -3,6 +3,8 @@
 #include "solve/choose_method.hpp"
 #include "solve/preconditioners.hpp"
 
+#include <cstdint>
+
 namespace cnc {
 
 template <class V>
@@ -31,6 +33,9 @@ double least_prepare_bytes(index_t rows, offset_t nonzeros, const SolveOptions& 
     per_entry = 2 * per_entry + sizeof(V) + 2 * sizeof(index_t);
   // The matrix in another order and where its entries come from; the host orders with as much again.
   if (sorted) per_entry += sizeof(V) + 2 * sizeof(index_t);
+
+  // Of parts: where values are, and local columns of 16 bits.
+  if (options.form == SolveForm::one_meeting) per_entry += sizeof(index_t) + sizeof(std::uint16_t);
 
   // The true residual of float vectors is computed in double.
   const double wide = sizeof(V) == sizeof(float) ? 2 * sizeof(double) : 0;

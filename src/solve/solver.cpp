@@ -225,10 +225,9 @@ struct Solver<V, Exec>::State {
             "PreconditionerBase: the row at fault must be a row of the matrix");
   }
 
-  /// Whether plans of runs hold for one kind of preconditioner and one pattern alone.
-  bool plans_for_kind() const {
-    const Method method = work.planned.method;
-    return method != Method::automatic && method_facts(method).meets_once;
+  /// The plan of runs learns that values are others, or where they are.
+  void renew_plan(bool elsewhere) {
+    if (work.plan != nullptr) work.plan->renew(elsewhere);
   }
 
   void use(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner,
@@ -237,9 +236,7 @@ struct Solver<V, Exec>::State {
     system.given = std::move(preconditioner);
     system.version = detail::next_preconditioner_version();
     given_setup = its_setup;
-    if (!prepared || !plans_for_kind() || system.kind_in_passes() == before) return;
-    const InstanceScope scope(exec());
-    change([this] { detail::plan_iterations(system, work); });
+    if (prepared) renew_plan(system.kind_in_passes() != before);
   }
 
   /// Whether iterations work on the matrix given itself, whatever the order of its rows.
@@ -532,6 +529,7 @@ struct Solver<V, Exec>::State {
       return;
     }
     source = A;
+    renew_plan(false);
     if (named().transposes) refresh_transpose(A);
     choose_again();
     update_preconditioners();
@@ -822,10 +820,8 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
   s.change([&] {
     s.system.matrix = kept;
     if (s.named().transposes) s.lay_out_transpose(to_csr(kept));
-    if (s.plans_for_kind())
-      detail::plan_iterations(s.system, s.work);
-    else
-      s.system.plan_products();
+    s.system.plan_products();
+    s.renew_plan(true);
     s.choose_again();
     s.set_up_preconditioners();  // fill is dropped: with other values the pattern may be another
   });

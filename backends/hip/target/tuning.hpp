@@ -49,6 +49,13 @@ inline constexpr int basis_dots_together = 64;
 inline constexpr int halo_threads = 512;
 inline constexpr index_t least_halo_rows = 256;  ///< fewer are not worth a block of their own
 inline constexpr std::uint32_t most_polls = 1u << 26;
+/// What an iteration of it saves, and what the host takes to cut a grid and any other graph into its parts, for each value that is
+/// stored: by these the automatic choice tells when iterations have paid for that.
+inline constexpr double seconds_saved_by_one_meeting = 4e-6;
+inline constexpr double seconds_of_parts_of_grid = 10e-9;
+inline constexpr double seconds_of_parts_of_graph = 60e-9;
+/// So much of that is taken before any iteration has paid for it.
+inline constexpr double seconds_of_parts_at_once = 1e-3;
 
 /// Largest problems that the automatic choice gives to the resident form: rows of which r, q and p fit into
 /// the rest of shared memory, and matrix bytes as a share of the second-level cache, from which the matrix is

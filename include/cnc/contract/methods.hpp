@@ -98,8 +98,7 @@ struct MethodFacts {
   bool normal_equations = false;  ///< whether the preconditioner is one of A^T A
   bool least_squares = false;     ///< whether what converges is A^T (b - A x)
   bool stationary = false;        ///< whether only M decides whether it converges
-  bool meets_once =
-      false;  ///< whether it says what a halo needs, so that one_meeting is a form of it
+  bool meets_once = false;        ///< whether one_meeting is a form of it
   bool restarts = false;  ///< whether a new start may cure a breakdown, of rounding or by chance
   /// What an iteration has taken off the square of the energy norm of the error; null: the method does not tell.
   double (*energy_gain)(const MethodScalars&) = nullptr;
@@ -154,7 +153,7 @@ constexpr MethodFacts facts_of() {
     facts.normal_equations = Method::normal_equations;
   if constexpr (requires { Method::least_squares; }) facts.least_squares = Method::least_squares;
   if constexpr (requires { Method::stationary; }) facts.stationary = Method::stationary;
-  facts.meets_once = requires { Method::halo; };
+  facts.meets_once = meets_once<Method>;
   facts.start_phases = Method::Start::size;
   facts.iteration_phases = Method::Iteration::size;
   Method::Start::for_each([&]<class Phase>(int k) {

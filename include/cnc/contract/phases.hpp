@@ -3,7 +3,9 @@
 #include <cnc/contract/types.hpp>
 
 #include <cstdint>
+#include <iterator>
 #include <tuple>
+#include <type_traits>
 
 // The words in which a Krylov method is written (methods/): vectors, scalars, and the phases of an iteration. A phase
 // is a pass over the rows or a product with the matrix. Backends execute phases; they know no method by name.
@@ -224,6 +226,40 @@ constexpr bool has_transposed_product() {
 /// Whether a method multiplies with A^T.
 template <class Method>
 inline constexpr bool transposes = has_transposed_product<typename Method::Iteration>();
+
+/// By which recurrence a method meets once per iteration. One that says with `halo` what it takes does so by its own; another names
+/// in `OneMeeting` the `Recurrence` of such a method, whose scalars begin with its own, in which of its `vectors` those of the
+/// recurrence are, and the product by which a run that goes on begins (`GoOn`).
+template <class Method>
+struct OwnRecurrence {
+  using Recurrence = Method;
+  using GoOn = void;
+};
+template <class Method>
+constexpr auto one_meeting_of() {
+  if constexpr (requires { Method::halo; })
+    return OwnRecurrence<Method>();
+  else if constexpr (requires { typename Method::OneMeeting; })
+    return typename Method::OneMeeting();
+}
+template <class Method>
+using OneMeetingOf = decltype(one_meeting_of<Method>());
+/// Whether a method has one.
+template <class Method>
+inline constexpr bool meets_once = !std::is_void_v<OneMeetingOf<Method>>;
+/// The vectors of the recurrence among those of a method.
+template <class Method, class V>
+constexpr MethodVectors<V> vectors_of_recurrence(const MethodVectors<V>& v) {
+  using Meeting = OneMeetingOf<Method>;
+  if constexpr (requires { Meeting::vectors; }) {
+    static_assert(std::size(Meeting::vectors) == Meeting::Recurrence::vectors);
+    MethodVectors<V> of;
+    for (int k = 0; k < Meeting::Recurrence::vectors; ++k) of.at[k] = v[Meeting::vectors[k]];
+    return of;
+  } else {
+    return v;
+  }
+}
 
 /// The values of one row, or of a pack of rows, by the method's enumeration Vector.
 template <class T>

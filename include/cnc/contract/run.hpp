@@ -18,7 +18,9 @@ enum class SolveForm {
   streamed,  ///< device: kernels enqueued one after the other, scalars and the stop test on the device
   graph,     ///< device: the same kernels, replayed as a graph of many iterations
   resident,  ///< device: one persistent launch, vectors on chip, a barrier across the grid for each reduction
-  one_meeting,  ///< device: the same with one such barrier per iteration, each block with the rows around its own too
+  /// device: the same with one such barrier per iteration, each block with the rows around its own too; of pcg by the
+  /// recurrence of pcg_single_reduction
+  one_meeting,
 };
 
 /// Whether many iterations are one call of the backend.
@@ -35,6 +37,9 @@ struct PlannedRuns {
 /// graphs, barrier slots, pinned memory. Opaque; a plan made for other operands adapts by itself.
 struct RunPlan {
   virtual ~RunPlan() = default;
+  /// To be called when values of the matrix, or its preconditioner, are others; with `pattern` also where its entries are may
+  /// be. Allocates nothing.
+  virtual void renew(bool pattern) { (void)pattern; }
 };
 
 /// A preconditioner that no pass applies, and how a run has it enqueued between the two parts of a pass
@@ -53,8 +58,9 @@ struct EnqueuedPreconditioner {
 struct MethodRun {
   SolveForm form = SolveForm::run;  ///< the form asked for, of those that are runs
   bool starts = false;              ///< first begins a recurrence from r
-  index_t max_iterations = 0;       ///< iterations to do at most
-  double rr_target = 0;             ///< stop once r . r <= rr_target
+  bool is_first = false;  ///< no iteration of the recurrence has been done, as the caller knows
+  index_t max_iterations = 0;  ///< iterations to do at most
+  double rr_target = 0;        ///< stop once r . r <= rr_target
   /// [max_iterations] r . r after each iteration, in memory that host and backend both reach; may be null
   double* history = nullptr;
   /// [max_iterations] the same of what iterations take off the square of the energy norm of the error, by methods that

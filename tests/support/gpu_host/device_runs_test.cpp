@@ -52,7 +52,7 @@ TEST_CASE("a device without cooperative launches, or one that refuses them, runs
       CHECK(report.converged());
       CHECK(relative_difference(x, P.solution) < 1e-6);
       if (residents == machine::Residents::granted) {
-        CHECK(report.form == SolveForm::resident);
+        CHECK(report.form == SolveForm::one_meeting);
         continue;
       }
       CHECK(report.form == SolveForm::graph);

@@ -11,10 +11,17 @@
 #include <cnc/formats.hpp>
 #include <cnc/solver.hpp>
 
-#include <gpu/part_maker.hpp>
+#include "parts/part_maker.hpp"
+#include "parts/partition.hpp"
 
+#include <gpu/row_pattern.hpp>
+#include <gpu/run_plan.hpp>
+#include <target/tuning.hpp>
+
+#include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace cnc::testing {
 namespace {
@@ -81,20 +88,24 @@ CsrMatrix<double> with_dense_row(index_t n) {
   return A.matrix();
 }
 
+detail::RowPattern pattern_of(const CsrMatrix<double>& A) {
+  return detail::row_pattern(gpu::host_pattern(Queue(), A.operand()));
+}
+
 /// Own rows as the parts multiply them, from their local numbers.
-Vector<double> product_of_parts(const gpu::HostParts& parts, const Vector<double>& values,
+Vector<double> product_of_parts(const detail::HostParts& parts, const Vector<double>& values,
                                 const Vector<double>& x, const Vector<double>& diagonal_times_x) {
   Vector<double> y("y", x.extent(0));
-  for (const gpu::Part& part : parts.part) {
+  for (const detail::Part& part : parts.part) {
     const index_t* const rows = parts.rows.data() + part.first_row;
     for (index_t local = 0; local < part.own; ++local) {
-      const gpu::Slice* const slice =
-          parts.slices.data() + part.first_slice + local / gpu::part_lanes;
+      const detail::Slice* const slice =
+          parts.slices.data() + part.first_slice + local / detail::part_lanes;
       double sum = diagonal_times_x(static_cast<std::size_t>(rows[local]));
       for (index_t g = slice[0].first; g < slice[1].first; ++g)
         for (int half = 0; half < 2; ++half) {
-          const auto pair = static_cast<std::size_t>((part.first_group + g) * gpu::part_lanes +
-                                                     local % gpu::part_lanes);
+          const auto pair = static_cast<std::size_t>((part.first_group + g) * detail::part_lanes +
+                                                     local % detail::part_lanes);
           const index_t column = (parts.columns[pair] >> (16 * half)) & 0xffff;
           const index_t place = parts.places[2 * pair + static_cast<std::size_t>(half)];
           REQUIRE(column < part.own + part.halo);
@@ -109,14 +120,14 @@ Vector<double> product_of_parts(const gpu::HostParts& parts, const Vector<double
 }
 
 void check_parts(const CsrMatrix<double>& A, index_t count, bool with_diagonal) {
-  const gpu::RowPattern pattern = gpu::row_pattern(Queue(), A.operand());
-  const gpu::HostParts parts =
-      gpu::PartMaker(pattern, {count, 32, with_diagonal, [](int) { return index_t(1); }}).take();
+  const detail::RowPattern pattern = pattern_of(A);
+  const detail::HostParts parts =
+      detail::make_parts(pattern, {count, 32, with_diagonal, [](int) { return index_t(1); }});
   REQUIRE(parts.numbered);
   REQUIRE(parts.part.size() == static_cast<std::size_t>(count));
   std::vector<int> owned(static_cast<std::size_t>(A.rows));
   std::map<index_t, index_t> row_of_word;
-  for (const gpu::Part& part : parts.part)
+  for (const detail::Part& part : parts.part)
     for (index_t k = part.first_row; k < part.first_row + part.own; ++k) {
       ++owned[static_cast<std::size_t>(parts.rows[static_cast<std::size_t>(k)])];
       const index_t word = parts.exports[static_cast<std::size_t>(k)];
@@ -125,7 +136,7 @@ void check_parts(const CsrMatrix<double>& A, index_t count, bool with_diagonal) 
     }
   CHECK(std::all_of(owned.begin(), owned.end(), [](int times) { return times == 1; }));
   CHECK(row_of_word.size() == static_cast<std::size_t>(parts.words));
-  for (const gpu::Part& part : parts.part)
+  for (const detail::Part& part : parts.part)
     for (index_t k = 0; k < part.halo; ++k)
       CHECK(row_of_word.at(parts.imports[static_cast<std::size_t>(part.first_halo + k)]) ==
             parts.rows[static_cast<std::size_t>(part.first_row + part.own + k)]);
@@ -229,11 +240,11 @@ TEST_CASE("parts hold every row and entry once, and what they gather of others")
 
 TEST_CASE("a grid is told by the distances of its neighbours") {
   const auto strides = [](const char* problem) {
-    return gpu::grid_strides(gpu::row_pattern(Queue(), generate_problem(problem).operand()));
+    return detail::grid_strides(pattern_of(generate_problem(problem)));
   };
   CHECK(strides("poisson2d:23x19") == std::vector<index_t>{1, 23});
   CHECK(strides("poisson3d:9") == std::vector<index_t>{1, 9, 81});
-  CHECK(gpu::grid_strides(gpu::row_pattern(Queue(), random_graph(300, 3).operand())).empty());
+  CHECK(detail::grid_strides(pattern_of(random_graph(300, 3))).empty());
 }
 
 TEST_CASE(
@@ -242,33 +253,214 @@ TEST_CASE(
   check_runs<float>(2e-4);
 }
 
-TEST_CASE(
-    "the automatic form of a method that allows it meets once, others and other preconditioners do "
-    "not") {
+namespace {
+
+/// Parts are made after iterations alone, for as long as it lives.
+struct NothingAtOnce {
+  double before = std::exchange(gpu::tuning::seconds_of_parts_at_once, 0.0);
+  NothingAtOnce() = default;
+  ~NothingAtOnce() { gpu::tuning::seconds_of_parts_at_once = before; }
+  NothingAtOnce(const NothingAtOnce&) = delete;
+  NothingAtOnce& operator=(const NothingAtOnce&) = delete;
+};
+
+constexpr Method methods_with_form[] = {Method::pcg, Method::pcg_single_reduction};
+
+/// The iterates of pcg with one meeting, stopped at each of the first iterations.
+template <class V>
+void check_pcg(StoragePrecision storage, double tolerance) {
+  for (const Shape& shape : {Shape{"5 points", generate_problem("poisson2d:23x19")},
+                             Shape{"random", random_graph(300, 3)}})
+    for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi})
+      for (index_t iterations = 1; iterations <= 12; ++iterations) {
+        const CsrMatrix<V> A = convert_values<V>(shape.A);
+        const Vector<V> b = varied_vector<V>(A.rows);
+        SolveOptions options = stopped<V>(Method::pcg, SolveForm::automatic, iterations);
+        options.preconditioner = kind;
+        options.storage = storage;
+        options.format = parse_format(kind == PreconditionerKind::none ? "bsell:1" : "bcsr:1");
+        options.record_history = true;
+        const auto expected = solve_stopped(find_backend("reference"), A, b, options);
+        options.form = SolveForm::one_meeting;
+        for (const Backend* backend : emulated) {
+          INFO(shape.name << ", " << backend->name << ", " << iterations << ", "
+                          << (kind == PreconditionerKind::none ? "none" : "jacobi"));
+          const auto actual = solve_stopped(*backend, A, b, options);
+          CHECK(actual.report.form == SolveForm::one_meeting);
+          CHECK(actual.report.method == Method::pcg);
+          CHECK(actual.report.iterations == iterations);
+          CHECK(relative_difference(actual.x, expected.x) < tolerance);
+          REQUIRE(actual.report.history.size() == expected.report.history.size());
+          for (std::size_t k = 0; k < expected.report.history.size(); ++k)
+            CHECK(std::abs(actual.report.history[k] - expected.report.history[k]) <=
+                  tolerance * expected.report.history[0]);
+          CHECK((std::isnan(expected.report.energy_error) ||
+                 std::abs(actual.report.energy_error - expected.report.energy_error) <=
+                     1e3 * tolerance * expected.report.energy_error));
+        }
+        if (is_sanitized && iterations % 4 != 0) ++iterations;
+      }
+}
+
+/// Iterations until the automatic form is the one with one meeting.
+template <class V>
+index_t iterate_until_it_meets_once(Solver<V>& solver, const Vector<V>& b, index_t at_most) {
+  const SolveOptions given = solver.options();
+  SolveOptions some = given;
+  some.rtol = 0;
+  some.max_iterations = 4;
+  solver.set_options(some);
+  index_t done = 0;
+  while (done < at_most) {
+    const SolveReport report = solver.solve(b, zeros<V>(static_cast<index_t>(b.extent(0))));
+    if (report.form == SolveForm::one_meeting) break;
+    done += report.iterations;
+  }
+  solver.set_options(given);
+  return done;
+}
+
+}  // namespace
+
+TEST_CASE("pcg with one meeting has the iterates of the reference's pcg") {
+  check_pcg<double>(StoragePrecision::as_vectors, 1e-11);
+  check_pcg<float>(StoragePrecision::as_vectors, 2e-4);
+  check_pcg<double>(StoragePrecision::f32, 1e-11);
+}
+
+TEST_CASE("the automatic form meets once when iterations have paid for the parts") {
+  const NothingAtOnce scope;
+  const auto P = known_problem<double>("poisson2d:20x17");
+  const double price = gpu::tuning::seconds_of_parts_of_graph * double(P.A.columns.extent(0));
+  const auto wait =
+      static_cast<index_t>(std::ceil(price / gpu::tuning::seconds_saved_by_one_meeting));
+  for (const Backend* backend : emulated)
+    for (const Method method : methods_with_form) {
+      INFO(backend->name << ", " << int(method));
+      Context<> ctx(*backend);
+      SolveOptions options;
+      options.method = method;
+      options.format = parse_format("csr");
+      Solver<double> solver(ctx, options);
+      solver.prepare(P.A);
+      CHECK(iterate_until_it_meets_once(solver, P.b, 10 * wait) == ceil_div(wait, 4) * 4);
+      const Vector<double> x = zeros<double>(P.rows());
+      const SolveReport report = solver.solve(P.b, x);
+      CHECK(report.form == SolveForm::one_meeting);
+      CHECK(report.converged());
+      CHECK(relative_difference(x, P.solution) < 1e-6);
+      // New values in the same pattern need no other parts, a new prepare does.
+      solver.update_values(P.A);
+      CHECK(solver.solve(P.b, zeros<double>(P.rows())).form == SolveForm::one_meeting);
+      solver.prepare(P.A);
+      options.max_iterations = 4;
+      solver.set_options(options);
+      CHECK(solver.solve(P.b, zeros<double>(P.rows())).form == SolveForm::resident);
+    }
+}
+
+TEST_CASE("a recurrence goes over to one meeting where the parts are made") {
+  const NothingAtOnce scope;
+  const auto P = known_problem<double>("poisson2d:20x17");
+  SolveOptions options = stopped<double>(Method::pcg, SolveForm::automatic, 40);
+  options.callback_interval = 4;
+  options.callback = [](const Progress&) { return true; };
+  const auto expected = solve_stopped(find_backend("reference"), P.A, P.b, options);
+  for (const Backend* backend : emulated) {
+    INFO(backend->name);
+    const auto actual = solve_stopped(*backend, P.A, P.b, options);
+    CHECK(actual.report.form == SolveForm::one_meeting);
+    CHECK(actual.report.iterations == expected.report.iterations);
+    CHECK(relative_difference(actual.x, expected.x) < 1e-10);
+  }
+}
+
+TEST_CASE("chebyshev learns the same spectrum from steps of pcg with one meeting") {
+  const NothingAtOnce scope;
+  const auto P = known_problem<double>("poisson2d:20x17");
+  SolveOptions options;
+  options.method = Method::chebyshev;
+  Context<> oracle("reference");
+  Solver<double> reference(oracle, options);
+  reference.prepare(P.A);
+  const Spectrum expected = reference.solve(P.b, zeros<double>(P.rows())).spectrum;
+  for (const Backend* backend : emulated) {
+    INFO(backend->name);
+    Context<> ctx(*backend);
+    Solver<double> solver(ctx, options);
+    solver.prepare(P.A);
+    for (int times = 0; times < 3; ++times) {
+      const Vector<double> x = zeros<double>(P.rows());
+      const SolveReport report = solver.solve(P.b, x);
+      CHECK(report.converged());
+      CHECK(report.spectrum.smallest == Approx(expected.smallest).epsilon(0.01));
+      CHECK(report.spectrum.largest == Approx(expected.largest).epsilon(0.01));
+    }
+  }
+}
+
+TEST_CASE("with one meeting it is local to a row what preconditions, and a method made for it") {
   const auto P = known_problem<double>("poisson2d:20x17");
   for (const Backend* backend : emulated) {
     INFO(backend->name);
     Context<> ctx(*backend);
     for (const auto kind :
          {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::block_jacobi}) {
-      SolveOptions options;
-      options.method = Method::pcg_single_reduction;
-      options.preconditioner = kind;
-      options.preconditioner_block_size = 2;
-      Solver<double> solver(ctx, options);
-      solver.prepare(P.A);
-      const Vector<double> x = zeros<double>(P.rows());
-      const SolveReport report = solver.solve(P.b, x);
-      CHECK(report.converged());
-      CHECK(relative_difference(x, P.solution) < 1e-6);
-      CHECK((report.form == SolveForm::one_meeting) == (kind != PreconditionerKind::block_jacobi));
+      for (const Method method : methods_with_form) {
+        SolveOptions options;
+        options.method = method;
+        options.form = SolveForm::one_meeting;
+        options.preconditioner = kind;
+        options.preconditioner_block_size = 2;
+        Solver<double> solver(ctx, options);
+        solver.prepare(P.A);
+        const Vector<double> x = zeros<double>(P.rows());
+        if (kind == PreconditionerKind::block_jacobi) {
+          CHECK_THROWS_AS(solver.solve(P.b, x), UnsupportedOperation);
+          continue;
+        }
+        const SolveReport report = solver.solve(P.b, x);
+        CHECK(report.converged());
+        CHECK(relative_difference(x, P.solution) < 1e-6);
+        CHECK(report.form == SolveForm::one_meeting);
+      }
     }
-    SolveOptions classic;
-    classic.form = SolveForm::one_meeting;
-    classic.method = Method::pcg;
-    Solver<double> solver(ctx, classic);
+    SolveOptions other;
+    other.form = SolveForm::one_meeting;
+    other.method = Method::bicgstab;
+    Solver<double> solver(ctx, other);
     CHECK_THROWS_AS((solver.prepare(P.A), solver.solve(P.b, zeros<double>(P.rows()))),
                     UnsupportedOperation);
+  }
+}
+
+TEST_CASE("parts that are made at once are there for the first iteration") {
+  const auto P = known_problem<double>("poisson2d:20x17");
+  for (const Backend* backend : emulated)
+    for (const Method method : methods_with_form) {
+      INFO(backend->name << ", " << method_name(method));
+      const auto solve = [&] {
+        return solve_stopped(*backend, P.A, P.b, stopped<double>(method, SolveForm::automatic, 9));
+      };
+      CHECK(solve().report.form == SolveForm::one_meeting);
+      CHECK(same_bits(solve().x, solve().x));
+    }
+}
+
+TEST_CASE("the form may be asked for after prepare") {
+  const NothingAtOnce scope;
+  const auto P = known_problem<double>("poisson2d:20x17");
+  for (const Backend* backend : emulated) {
+    INFO(backend->name);
+    Context<> ctx(*backend);
+    SolveOptions options;
+    options.max_iterations = 2;
+    Solver<double> solver(ctx, options);
+    solver.prepare(P.A);
+    CHECK(solver.solve(P.b, zeros<double>(P.rows())).form == SolveForm::resident);
+    options.form = SolveForm::one_meeting;
+    solver.set_options(options);
+    CHECK(solver.solve(P.b, zeros<double>(P.rows())).form == SolveForm::one_meeting);
   }
 }
 
@@ -276,15 +468,17 @@ TEST_CASE(
     "new values change runs with one meeting, and values that they cannot take go to another "
     "form") {
   const auto P = known_problem<double>("poisson2d:20x17");
+  int turn = 0;
   for (const Backend* backend : emulated)
     for (const char* format : {"csr", "dia", "dia-symmetric", "bsell:1"}) {
       INFO(backend->name << " " << format);
       Context<> ctx(*backend);
       SolveOptions options;
-      options.method = Method::pcg_single_reduction;
+      options.method = methods_with_form[turn++ % 2];
       options.format = parse_format(format);
       Solver<double> solver(ctx, options);
       solver.prepare(P.A);
+      iterate_until_it_meets_once(solver, P.b, 200);
       CsrMatrix<double> other = P.A;
       other.values = copy_of(P.A.values);
       for (index_t i = 0; i < other.rows; ++i)
@@ -302,7 +496,137 @@ TEST_CASE(
       report = solver.solve(P.b, zeros<double>(P.rows()));
       CHECK(report.status == SolveStatus::not_positive_definite);
       CHECK(report.form != SolveForm::one_meeting);
+      // Which is not found out again.
+      const auto before = report.backend_calls;
+      report = solver.solve(P.b, zeros<double>(P.rows()));
+      CHECK(report.form != SolveForm::one_meeting);
+      CHECK(report.backend_calls < before);
+      solver.update_values(P.A);
+      CHECK(solver.solve(P.b, zeros<double>(P.rows())).form == SolveForm::one_meeting);
     }
+}
+
+TEST_CASE("update_values with a layout finds another pattern where the old one was") {
+  const NothingAtOnce scope;
+  Couplings near(200), far(200);
+  for (index_t i = 0; i < near.rows; ++i) {
+    near.couple(i, (i + 1) % near.rows);
+    far.couple(i, (i + 7) % far.rows);
+  }
+  const CsrMatrix<double> A = near.matrix(), B = far.matrix();
+  const Vector<double> solution = varied_vector<double>(A.rows);
+  for (const Backend* backend : emulated)
+    for (const SolveForm form : {SolveForm::automatic, SolveForm::one_meeting}) {
+      INFO(backend->name << " " << int(form));
+      Context<> ctx(*backend);
+      SolveOptions options;
+      options.form = form;
+      Solver<double> solver(ctx, options);
+      const auto columns = copy_of(A.columns);
+      const auto values = copy_of(A.values);
+      const CsrMatrix<double> held(A.rows, A.cols, 1, A.row_offsets, columns, values);
+      solver.prepare(Matrix<double, HostSpace>(held));
+      for (const CsrMatrix<double>& now : {A, B}) {
+        Kokkos::deep_copy(columns, now.columns);
+        Kokkos::deep_copy(values, now.values);
+        solver.update_values(Matrix<double, HostSpace>(held));
+        if (form == SolveForm::automatic)
+          iterate_until_it_meets_once(solver, product(now, solution), 200);
+        const Vector<double> x = zeros<double>(A.rows);
+        const SolveReport report = solver.solve(product(now, solution), x);
+        CHECK(report.form == SolveForm::one_meeting);
+        CHECK(report.converged());
+        CHECK(relative_difference(x, solution) < 1e-6);
+      }
+    }
+}
+
+namespace {
+
+/// Those who wait do so for a moment, for as long as it lives.
+struct FewPolls {
+  std::uint32_t before = std::exchange(gpu::tuning::most_polls, 100u);
+  FewPolls() = default;
+  ~FewPolls() { gpu::tuning::most_polls = before; }
+  FewPolls(const FewPolls&) = delete;
+  FewPolls& operator=(const FewPolls&) = delete;
+};
+
+/// Runs of a backend with vectors of their own.
+template <class Operand>
+struct DirectRun {
+  const Backend& backend;
+  const Operand& A;
+  Context<> ctx{backend};
+  Vector<double> memory[max_method_vectors];
+  MethodVectors<double> v;
+  MethodScalars scalars;
+  std::unique_ptr<RunPlan> plan;
+
+  DirectRun(const Backend& of, const Operand& operand, const Vector<double>& r)
+      : backend(of), A(operand) {
+    ctx.reserve(A.rows);
+    for (int k = 0; k < methods::Cg<double>::vectors; ++k) {
+      memory[k] = k == methods::Cg<double>::r ? copy_of(r) : zeros<double>(A.rows);
+      v.at[k] = memory[k].data();
+    }
+    plan = ops().run_plan(ctx.queue(), A,
+                          {Method::pcg, PreconditionerKind::none, SolveForm::one_meeting});
+  }
+  const MatrixOps<Operand, double>& ops() const { return matrix_ops<double>(backend, A); }
+  gpu::DeviceRunPlan<Operand, double>& device_plan() {
+    return static_cast<gpu::DeviceRunPlan<Operand, double>&>(*plan);
+  }
+  MethodRun run(SolveForm form, index_t iterations, bool starts) {
+    MethodRun run;
+    run.form = form;
+    run.starts = starts;
+    run.max_iterations = iterations;
+    run.plan = plan.get();
+    ops().run[static_cast<int>(Method::pcg)](ctx.queue(), A, {}, v, &scalars, &run);
+    return run;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("blocks that wait in vain for others end with an error, and the next run is right") {
+  const CsrMatrix<double> A = generate_problem("poisson2d:20x17");
+  const auto operand = A.operand();
+  const Vector<double> r = varied_vector<double>(A.rows);
+  for (const Backend* backend : emulated) {
+    INFO(backend->name);
+    DirectRun expected(*backend, operand, r), lost(*backend, operand, r);
+    expected.run(SolveForm::one_meeting, 5, true);
+    {
+      const FewPolls scope;
+      *lost.device_plan().halo->arrived.data() -= 1;  // one that will never come
+      CHECK_THROWS_AS(lost.run(SolveForm::one_meeting, 5, true), DeviceError);
+    }
+    CHECK(same_bits(lost.memory[methods::Cg<double>::r], r));
+    CHECK(lost.run(SolveForm::one_meeting, 5, true).iterations == 5);
+    CHECK(same_bits(lost.memory[methods::Cg<double>::x], expected.memory[methods::Cg<double>::x]));
+  }
+}
+
+TEST_CASE("a breakdown of the other recurrence is left to pcg itself, from where it is") {
+  using Cg = methods::Cg<double>;
+  const CsrMatrix<double> A = generate_problem("poisson2d:20x17");
+  const auto operand = A.operand();
+  const Vector<double> r = varied_vector<double>(A.rows);
+  for (const Backend* backend : emulated) {
+    INFO(backend->name);
+    DirectRun expected(*backend, operand, r), actual(*backend, operand, r);
+    expected.run(SolveForm::streamed, 9, true);
+    actual.run(SolveForm::one_meeting, 4, true);
+    actual.scalars[Cg::pq] = 1e30;  // of which only the other recurrence makes its next step
+    const MethodRun run = actual.run(SolveForm::one_meeting, 5, false);
+    CHECK(run.iterations == 5);
+    CHECK(run.scalars.breakdown == Breakdown::none);
+    CHECK(run.used != SolveForm::one_meeting);
+    CHECK(relative_difference(actual.memory[Cg::x], expected.memory[Cg::x]) < 1e-12);
+    CHECK(actual.run(SolveForm::one_meeting, 3, false).used == SolveForm::one_meeting);
+  }
 }
 
 TEST_CASE("a matrix whose parts do not fit on the processors takes another form, or is refused") {
@@ -327,19 +651,19 @@ TEST_CASE("a matrix whose parts do not fit on the processors takes another form,
 
 TEST_CASE("a run with one meeting goes on where the last one stopped") {
   const auto P = known_problem<double>("poisson2d:20x17");
-  for (const Backend* backend : emulated) {
-    INFO(backend->name);
-    SolveOptions options =
-        stopped<double>(Method::pcg_single_reduction, SolveForm::one_meeting, 25);
-    const auto whole = solve_stopped(*backend, P.A, P.b, options);
-    options.callback_interval = 4;
-    int calls = 0;
-    options.callback = [&](const Progress&) { return ++calls > 0; };
-    const auto pieces = solve_stopped(*backend, P.A, P.b, options);
-    CHECK(calls > 5);
-    CHECK(pieces.report.iterations == whole.report.iterations);
-    CHECK(relative_difference(pieces.x, whole.x) < 1e-11);
-  }
+  for (const Backend* backend : emulated)
+    for (const Method method : methods_with_form) {
+      INFO(backend->name << ", " << method_name(method));
+      SolveOptions options = stopped<double>(method, SolveForm::one_meeting, 25);
+      const auto whole = solve_stopped(*backend, P.A, P.b, options);
+      options.callback_interval = 4;
+      int calls = 0;
+      options.callback = [&](const Progress&) { return ++calls > 0; };
+      const auto pieces = solve_stopped(*backend, P.A, P.b, options);
+      CHECK(calls > 5);
+      CHECK(pieces.report.iterations == whole.report.iterations);
+      CHECK(relative_difference(pieces.x, whole.x) < 1e-11);
+    }
 }
 
 }  // namespace cnc::testing

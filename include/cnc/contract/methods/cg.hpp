@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cnc/contract/phases.hpp>
+#include <cnc/contract/methods/cg_single_reduction.hpp>
 
 namespace cnc::methods {
 
@@ -23,6 +23,16 @@ struct Cg {
   static constexpr int scratch = q;        ///< a vector that is free between iterations
   static constexpr int flops_per_row =
       13;  ///< besides the product: three updates, M^-1 r, three dots
+
+  /// With one meeting per iteration the same iterates come by the recurrence of Chronopoulos and Gear, whose scalars begin
+  /// with these. Its s = A p is worked out where a run goes on: runs leave what those of any other form do.
+  struct OneMeeting {
+    using Recurrence = CgSingleReduction<V>;
+    static constexpr int vectors[] = {r, q, p, x, q, z};  ///< that hold those of the recurrence
+    using GoOn = Product<p, q>;
+    static_assert(int(rz) == Recurrence::rz && int(rz_previous) == Recurrence::rz_previous &&
+                  int(pq) == Recurrence::pAp && int(alpha) == Recurrence::alpha);
+  };
 
   /// z := M^-1 r, with its sums.
   struct Begin : PassDefaults {

@@ -35,12 +35,16 @@ struct CgSingleReduction {
   static constexpr const char* title = "conjugate gradients of Chronopoulos and Gear";
   static constexpr bool symmetric = true;
   enum Vector { r, q, p, x, s, z, vectors };
-  enum Scalar { rr, rz, rz_previous, rz_inverse, zq, pAp, alpha, beta, scalars };
+  enum Scalar { rr, rz, rz_previous, pAp, alpha, rz_inverse, zq, beta, scalars };
   static constexpr int definite = rz;  ///< negative: M is not positive definite
   static constexpr bool restarts = false;
   static constexpr int scratch = q;
   /// Whoever keeps these of the rows that its product gathers keeps r of them up to date by itself, given q.
   static constexpr VectorSet halo = set_of(r, s);
+  /// Scalars that follow from others, for a run that goes on with those of another form or method.
+  static constexpr void complete(MethodScalars& c) { c[rz_inverse] = 1 / c[rz_previous]; }
+  /// At the end of a run: x lacks no step.
+  static constexpr void close(MethodScalars& c) { c[alpha] = 0; }
   static constexpr int flops_per_row = 15;
 
   /// z := M^-1 r, with its sums.

@@ -44,7 +44,14 @@ inline constexpr int basis_dots_together = 16;
 /// Threads of a block of the form with one meeting, and polls after which it takes others to be lost: many seconds.
 inline constexpr int halo_threads = 128;
 inline constexpr index_t least_halo_rows = 16;  ///< fewer are not worth a block of their own
-inline constexpr std::uint32_t most_polls = 1u << 26;
+inline std::uint32_t most_polls = 1u << 26;     ///< which a test changes
+/// What an iteration of it saves, and what the host takes to cut a grid and any other graph into its parts, for each value that is
+/// stored: by these the automatic choice tells when iterations have paid for that.
+inline constexpr double seconds_saved_by_one_meeting = 4e-6;
+inline constexpr double seconds_of_parts_of_grid = 10e-9;
+inline constexpr double seconds_of_parts_of_graph = 60e-9;
+/// So much of that is taken before any iteration has paid for it.
+inline double seconds_of_parts_at_once = 1e-3;  ///< which a test changes
 
 /// Largest problems that the automatic choice gives to the resident form: rows, and matrix bytes as a share of
 /// the second-level cache, from which the matrix is read in every iteration.

@@ -2,16 +2,15 @@
 
 #include <cnc/contract/types.hpp>
 
-#include <target/gpu.hpp>
+#include "parts/host_array.hpp"
 
 #include <cstdint>
-#include <vector>
 
 // A matrix cut into parts for blocks of threads that keep all they gather. Rows of a part have local numbers: those of its own from 0,
 // then those of its halo, which are rows of others that its product gathers. What a part exports goes through one word of
 // memory for each row.
 
-namespace cnc::gpu::inline CNC_GPU_TARGET {
+namespace cnc::detail {
 
 /// Rows side by side in the layout of a part's matrix; waves are one or two of them.
 inline constexpr index_t part_lanes = 32;
@@ -50,22 +49,10 @@ struct PartArrays {
   Array<index_t> absent;  ///< places of values that must be zero
 };
 
-template <class T>
-using HostArray = std::vector<T>;
-
-/// How the rows of a part are dealt out to a block.
-struct PartShape {
-  index_t parts = 1;
-  int threads = 1;
-  bool with_diagonal = false;  ///< among the entries of the rows
-  /// Pairs of entries of each row that a thread with so many rows holds.
-  index_t (*held)(int rows_per_thread) = nullptr;
-};
-
 struct HostParts : PartArrays<HostArray> {
   int rows_per_thread = 1;
   index_t words = 0;
   bool numbered = true;  ///< local numbers have 16 bits
 };
 
-}  // namespace cnc::gpu::inline CNC_GPU_TARGET
+}  // namespace cnc::detail

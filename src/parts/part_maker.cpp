@@ -1,0 +1,268 @@
+#include "parts/part_maker.hpp"
+
+#include "parallel.hpp"
+#include "parts/partition.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace cnc::detail {
+namespace {
+
+constexpr index_t most_local_numbers = 0x10000;
+
+/// A set of rows that is emptied in the order of their numbers.
+class RowSet {
+ public:
+  explicit RowSet(index_t rows) : words_(static_cast<std::size_t>(ceil_div(rows, 64)), 0) {}
+  void add(index_t row) {
+    const auto word = static_cast<std::size_t>(row) / 64;
+    words_[word] |= std::uint64_t(1) << (row % 64);
+    first_ = std::min(first_, word);
+    end_ = std::max(end_, word + 1);
+  }
+  void move_to(std::vector<index_t>& rows) {
+    for (std::size_t k = first_; k < end_; ++k)
+      for (std::uint64_t& word = words_[k]; word != 0; word &= word - 1)
+        rows.push_back(static_cast<index_t>(64 * k) + std::countr_zero(word));
+    first_ = words_.size();
+    end_ = 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::size_t first_ = words_.size(), end_ = 0;  ///< of words that are not zero
+};
+
+class PartMaker {
+ public:
+  PartMaker(const RowPattern& A, const PartShape& shape)
+      : A_(A), shape_(shape), part_(partition(A, shape.parts)), own_(A.rows) {
+    made_.part.allocate(static_cast<std::size_t>(shape.parts));
+    halo_.resize(made_.part.size());
+    deal_out_rows();
+    held_ = shape.held(made_.rows_per_thread);
+    for_parts([&] { return RowSet(A_.rows); },
+              [&](index_t p, RowSet& found) { look_at(p, found); });
+    place();
+    for_parts([] { return 0; }, [&](index_t p, int) { number_words(p); });
+    if (!made_.numbered) return;
+    const auto no_numbers = [&] { return HostNumbers(static_cast<std::size_t>(A_.rows)); };
+    for_parts(no_numbers, [&](index_t p, HostNumbers& local) { lay_out(p, local.all.data()); });
+  }
+  HostParts take() { return std::move(made_); }
+
+ private:
+  /// Local numbers of the part that a thread lays out, by row.
+  struct HostNumbers {
+    HostArray<index_t> all;
+    explicit HostNumbers(std::size_t rows) { all.allocate(rows); }
+  };
+
+  Part& part(index_t p) { return made_.part[std::size_t(p)]; }
+  std::span<index_t> own(index_t p) {
+    return std::span(own_).subspan(first_own_[std::size_t(p)], std::size_t(part(p).own));
+  }
+
+  /// Calls f(p, scratch), with one make_scratch() for all parts of a thread.
+  template <class MakeScratch, class F>
+  void for_parts(const MakeScratch& make_scratch, const F& f) {
+    parallel_ranges(shape_.parts, threads_for(A_.rows), [&](index_t begin, index_t end, int) {
+      auto scratch = make_scratch();
+      for (index_t p = begin; p < end; ++p) f(p, scratch);
+    });
+  }
+
+  index_t length(index_t row) const {
+    return A_.offsets[std::size_t(row) + 1] - A_.offsets[std::size_t(row)] +
+           (shape_.with_diagonal ? 1 : 0);
+  }
+  /// f(column, place), beside the diagonal.
+  template <class F>
+  void for_neighbours(index_t row, const F& f) const {
+    for (index_t k = A_.offsets[std::size_t(row)]; k < A_.offsets[std::size_t(row) + 1]; ++k)
+      f(A_.columns[std::size_t(k)], A_.places[std::size_t(k)]);
+  }
+
+  /// Own rows of each part in the order of the matrix, in which neighbours are near.
+  void deal_out_rows() {
+    std::vector<std::size_t> next(made_.part.size() + 1, 0);
+    for (const index_t p : part_) ++next[std::size_t(p) + 1];
+    for (std::size_t p = 0; p < made_.part.size(); ++p) {
+      made_.part[p] = {};
+      made_.part[p].own = static_cast<index_t>(next[p + 1]);
+      made_.rows_per_thread =
+          std::max(made_.rows_per_thread, int(ceil_div(made_.part[p].own, shape_.threads)));
+      next[p + 1] += next[p];
+    }
+    first_own_ = next;
+    for (index_t i = 0; i < A_.rows; ++i) own_[next[std::size_t(part_[std::size_t(i)])]++] = i;
+  }
+
+  /// Its halo and groups; rows by length where that saves much padding.
+  void look_at(index_t p, RowSet& found) {
+    const std::span<index_t> rows = own(p);
+    offset_t entries = 0;
+    for (const index_t row : rows) {
+      entries += length(row);
+      for_neighbours(row, [&](index_t j, index_t) {
+        if (part_[std::size_t(j)] != p) found.add(j);
+      });
+    }
+    found.move_to(halo_[std::size_t(p)]);
+    if (4 * groups_of(rows) > 5 * (entries / (2 * part_lanes))) {
+      std::vector<index_t> sorted(rows.begin(), rows.end());
+      std::stable_sort(sorted.begin(), sorted.end(),
+                       [&](index_t i, index_t j) { return length(i) > length(j); });
+      if (4 * groups_of(rows) > 5 * groups_of(sorted))
+        std::copy(sorted.begin(), sorted.end(), rows.begin());
+    }
+    Part& made = part(p);
+    made.halo = static_cast<index_t>(halo_[std::size_t(p)].size());
+    for_slices(rows, [&](std::size_t, index_t groups) {
+      ++made.slices;
+      made.groups += groups;
+      made.groups_beyond += std::max(0, groups - held_);
+    });
+  }
+  /// f(first of its rows, groups)
+  template <class F>
+  void for_slices(std::span<const index_t> rows, const F& f) const {
+    for (std::size_t first = 0; first < rows.size(); first += part_lanes) {
+      index_t longest = 0;
+      for (std::size_t k = first; k < std::min(rows.size(), first + part_lanes); ++k)
+        longest = std::max(longest, length(rows[k]));
+      f(first, ceil_div(longest, 2));
+    }
+  }
+  offset_t groups_of(std::span<const index_t> rows) const {
+    offset_t all = 0;
+    for_slices(rows, [&](std::size_t, index_t groups) { all += groups; });
+    return all;
+  }
+
+  /// Where the share of each part begins, and a word for each row that is in a halo, those of a part together.
+  void place() {
+    word_.assign(part_.size(), -1);
+    first_word_.assign(made_.part.size(), 0);
+    for (const auto& rows : halo_)
+      for (const index_t row : rows) {
+        if (word_[std::size_t(row)] == 0) continue;
+        word_[std::size_t(row)] = 0;
+        ++first_word_[std::size_t(part_[std::size_t(row)])];
+      }
+    for (index_t& words : first_word_) made_.words += std::exchange(words, made_.words);
+    const auto all = static_cast<offset_t>(A_.absent.size());
+    Part end;
+    for (std::size_t k = 0; k < made_.part.size(); ++k) {
+      Part& made = made_.part[k];
+      made.first_row = end.first_row;
+      made.first_halo = end.first_halo;
+      made.first_slice = end.first_slice;
+      made.first_group = end.first_group;
+      made.first_absent = end.first_absent;
+      end.first_row += made.own + made.halo;
+      end.first_halo += made.halo;
+      end.first_slice += made.slices + 1;
+      end.first_group += made.groups;
+      end.first_absent = static_cast<index_t>(all * (offset_t(k) + 1) / shape_.parts);
+      made.absent = end.first_absent - made.first_absent;
+      made_.numbered &= made.own + made.halo <= most_local_numbers;
+    }
+    for (auto* by_row : {&made_.rows, &made_.diagonal, &made_.exports})
+      by_row->allocate(static_cast<std::size_t>(end.first_row));
+    made_.imports.allocate(static_cast<std::size_t>(end.first_halo));
+    made_.slices.allocate(static_cast<std::size_t>(end.first_slice));
+    const auto pairs = static_cast<std::size_t>(end.first_group) * part_lanes;
+    made_.columns.allocate(made_.numbered ? pairs : 0);
+    made_.places.allocate(made_.numbered ? 2 * pairs : 0);
+    made_.absent.allocate(A_.absent.size());
+    std::copy(A_.absent.begin(), A_.absent.end(), made_.absent.begin());
+  }
+
+  /// Words of own rows, and what there is to say of each row.
+  void number_words(index_t p) {
+    const Part& made = part(p);
+    index_t word = first_word_[std::size_t(p)];
+    auto at = static_cast<std::size_t>(made.first_row);
+    for (const index_t row : own(p)) {
+      const auto i = static_cast<std::size_t>(row);
+      if (word_[i] >= 0) word_[i] = word++;
+      made_.rows[at] = row;
+      made_.diagonal[at] = A_.diagonal[i];
+      made_.exports[at++] = word_[i];
+    }
+    for (const index_t row : halo_[std::size_t(p)]) {
+      made_.rows[at] = row;
+      made_.diagonal[at] = made_.exports[at] = -1;
+      ++at;
+    }
+  }
+
+  /// The entries of its rows by their local numbers, of which there is room for those of all rows.
+  void lay_out(index_t p, index_t* local) {
+    const Part& made = part(p);
+    const std::span<index_t> rows = own(p);
+    const index_t* const by_number = made_.rows.data() + made.first_row;
+    for (index_t k = 0; k < made.own + made.halo; ++k) local[by_number[k]] = k;
+    for (index_t k = 0; k < made.halo; ++k)
+      made_.imports[std::size_t(made.first_halo + k)] =
+          word_[std::size_t(halo_[std::size_t(p)][std::size_t(k)])];
+    Slice* slice = made_.slices.data() + made.first_slice;
+    *slice = {};
+    for_slices(rows, [&](std::size_t first, index_t groups) {
+      const auto begin = static_cast<std::size_t>(made.first_group + slice->first) * part_lanes;
+      for (std::size_t lane = 0; lane < part_lanes; ++lane) {
+        const std::size_t k = first + lane;
+        std::uint32_t* columns = made_.columns.data() + begin + lane;
+        index_t* places = made_.places.data() + 2 * (begin + lane);
+        index_t entries = 0;
+        const auto add = [&](index_t column, index_t place) {
+          const auto half = static_cast<std::uint32_t>(column);
+          if (entries % 2 == 0) {
+            columns[0] = half;
+            places[0] = place;
+          } else {
+            columns[0] |= half << 16;
+            places[1] = place;
+            columns += part_lanes;
+            places += 2 * part_lanes;
+          }
+          ++entries;
+        };
+        if (k < rows.size()) {
+          const index_t row = rows[k];
+          if (shape_.with_diagonal) add(static_cast<index_t>(k), A_.diagonal[std::size_t(row)]);
+          for_neighbours(row, [&](index_t j, index_t place) { add(local[j], place); });
+        }
+        // Beyond its end a row gathers what is there for sure, its own entry, and multiplies it by zero.
+        const index_t sure = k < rows.size() ? static_cast<index_t>(k) : 0;
+        while (entries < 2 * groups) add(sure, -1);
+      }
+      slice[1] = {slice->first + groups, slice->first_beyond + std::max(0, groups - held_)};
+      ++slice;
+    });
+  }
+
+  const RowPattern& A_;
+  PartShape shape_;
+  index_t held_ = 0;
+  std::vector<index_t> part_;           ///< of each row
+  std::vector<index_t> own_;            ///< rows of part 0, 1, ...
+  std::vector<std::size_t> first_own_;  ///< of each part in there
+  std::vector<std::vector<index_t>> halo_;
+  std::vector<index_t> word_;        ///< that a row goes to; -1: nobody gathers it
+  std::vector<index_t> first_word_;  ///< of each part
+  HostParts made_;
+};
+
+}  // namespace
+
+HostParts make_parts(const RowPattern& A, const PartShape& shape) {
+  return PartMaker(A, shape).take();
+}
+
+}  // namespace cnc::detail

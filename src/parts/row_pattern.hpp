@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cnc/contract/types.hpp>
+
+#include "parts/host_array.hpp"
+
+#include <vector>
+
+namespace cnc::detail {
+
+/// The entries of a square matrix on the host, whatever its format: where they are, and where their values are among those
+/// of the operand. For set-ups that need to know who gathers what.
+struct RowPattern {
+  index_t rows = 0;
+  HostArray<index_t> offsets;   ///< [rows + 1]
+  HostArray<index_t> columns;   ///< beside the diagonal
+  HostArray<index_t> places;    ///< of their values
+  HostArray<index_t> diagonal;  ///< [rows] place of the value on the diagonal; -1: none
+  /// Places of values that are no entries for as long as they are zero: padding, and what diagonals hold beyond the edges of
+  /// a grid.
+  std::vector<index_t> absent;
+};
+
+/// @{
+/// What of an operand says where its entries are, on the host.
+struct BcsrPattern {
+  index_t rows = 0;
+  int block_size = 1;
+  std::vector<index_t> row_offsets, columns;
+};
+struct BsellPattern {
+  index_t rows = 0;
+  int block_size = 1;
+  index_t slice_height = 0;
+  std::vector<offset_t> slice_offsets;
+  std::vector<index_t> columns, row_permutation;
+};
+template <class M>
+struct DiaPattern {
+  index_t rows = 0;
+  bool symmetric = false;
+  std::vector<index_t> offsets;
+  std::vector<M> values;  ///< zeros are no entries, except on the diagonal
+};
+/// @}
+
+/// @{
+/// Entries of a row come in the order of the operand, those that symmetric diagonals do not store first. On the library's
+/// threads. Cost O(values).
+RowPattern row_pattern(const BcsrPattern& A);
+RowPattern row_pattern(const BsellPattern& A);
+RowPattern row_pattern(const DiaPattern<float>& A);
+RowPattern row_pattern(const DiaPattern<double>& A);
+/// @}
+
+}  // namespace cnc::detail
