@@ -207,16 +207,22 @@ class TrueResidual {
     ++tally_.backend_calls;
     const Context<Exec>& ctx = *system_.ctx;
     const auto& ops = ctx.template vectors<std::remove_const_t<W>>();
+    double* const result = ctx.result_slot(slot);
     if (is_compensated(system_.arithmetic))
-      ops.dot_compensated(queue(), rows(), v.data(), v.data(), ctx.result_slot(slot));
+      ops.dot_compensated(queue(), rows(), v.data(), v.data(), result);
+    else if (leaves_squares())
+      ops.dot(queue(), rows(), v.data(), v.data(), result);
     else
-      ops.nrm2(queue(), rows(), v.data(), ctx.result_slot(slot));
+      ops.nrm2(queue(), rows(), v.data(), result);
+    system_.add_up(result, 1);
   }
-  /// The norm that enqueue_norm has left there: of a compensated one the square.
+  /// The norm that enqueue_norm has left there.
   double norm_in(int slot) const {
     const double left = *system_.ctx->result_slot(slot);
-    return is_compensated(system_.arithmetic) ? std::sqrt(left) : left;
+    return leaves_squares() ? std::sqrt(left) : left;
   }
+  /// Whether enqueue_norm leaves the square of the norm: what is compensated, and what ranks can add up.
+  bool leaves_squares() const { return is_compensated(system_.arithmetic) || system_.ranks; }
   void wait() {
     ++tally_.host_synchronisations;
     (void)system_.ctx->read_results();

@@ -1,0 +1,292 @@
+#include "distributed/channel.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <thread>
+
+namespace cnc {
+namespace detail {
+namespace {
+
+/// Looks at the requests between one look at the failures, which costs more, and the next.
+constexpr int looks_between = 32;
+
+std::string mpi_text(int code) {
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return std::string(text, static_cast<std::size_t>(length));
+}
+
+bool is_initialized() {
+  int flag = 0;
+  MPI_Initialized(&flag);
+  return flag != 0;
+}
+bool is_finalized() {
+  int flag = 0;
+  MPI_Finalized(&flag);
+  return flag != 0;
+}
+
+}  // namespace
+
+void check_mpi(int code, const char* operation) {
+  if (code != MPI_SUCCESS) throw MpiError(std::string(operation) + ": " + mpi_text(code));
+}
+
+/// What ranks tell each other when something has failed.
+struct Channel::Failure {
+  std::uint64_t begun = 0, finished = 0;
+  std::int32_t is_own = 0;  ///< it failed here, not because another rank did
+  Text text;
+};
+
+Channel::Channel(MPI_Comm ranks) {
+  if (!is_initialized() || is_finalized())
+    throw MpiError("Communicator: MPI is not initialised; an MpiScope does that");
+  int level = MPI_THREAD_SINGLE, is_main = 0;
+  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+  if (level < MPI_THREAD_SERIALIZED && is_main == 0)
+    throw MpiError("Communicator: MPI was initialised for calls from the main thread alone");
+  for (MPI_Comm* own : {&work_, &failures_}) {
+    check_mpi(MPI_Comm_dup(ranks, own), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
+  check_mpi(MPI_Comm_rank(work_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(work_, &size_), "MPI_Comm_size");
+}
+
+Channel::~Channel() {
+  if (is_finalized()) return;
+  if (!usable_) {
+    // MPI may still write there.
+    new std::vector<unsigned char>(std::move(mine_));
+    new std::vector<unsigned char>(std::move(all_));
+    return;
+  }
+  MPI_Comm_free(&failures_);
+  MPI_Comm_free(&work_);
+}
+
+void Channel::wait(MPI_Request* requests, int count) {
+  ++begun_;
+  for (int looks = 1;; ++looks) {
+    int done = 0;
+    check_mpi(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done != 0) break;
+    if (looks % looks_between != 0) continue;
+    int failed = 0;
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(), failures_, &failed, MPI_STATUS_IGNORE),
+              "MPI_Iprobe");
+    if (failed != 0) throw InOtherRank();
+    std::this_thread::yield();
+  }
+  ++finished_;
+}
+
+const void* Channel::gather_bytes(const void* mine, std::size_t bytes) {
+  const std::size_t all = bytes * static_cast<std::size_t>(size_);
+  if (mine_.size() < bytes) mine_.resize(bytes);
+  if (all_.size() < all) all_.resize(all);
+  if (bytes > 0) std::memcpy(mine_.data(), mine, bytes);
+  if (size_ == 1) {
+    std::copy(mine_.begin(), mine_.begin() + static_cast<std::ptrdiff_t>(bytes), all_.begin());
+    return all_.data();
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int count = static_cast<int>(bytes);
+  check_mpi(
+      MPI_Iallgather(mine_.data(), count, MPI_BYTE, all_.data(), count, MPI_BYTE, work_, &request),
+      "MPI_Iallgather");
+  wait(&request, 1);
+  return all_.data();
+}
+
+const void* Channel::broadcast_bytes(const void* mine, std::size_t bytes) {
+  if (mine_.size() < bytes) mine_.resize(bytes);
+  if (rank_ == 0 && bytes > 0) std::memcpy(mine_.data(), mine, bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(mine_.data(), static_cast<int>(bytes), MPI_BYTE, 0, work_, &request),
+            "MPI_Ibcast");
+  wait(&request, 1);
+  return mine_.data();
+}
+
+template <class T>
+std::vector<std::vector<T>> Channel::exchange_lists(const std::vector<std::vector<T>>& lists) {
+  const auto n = static_cast<std::size_t>(size_);
+  struct Buffers {
+    std::vector<int> counts, starts, counts_back, starts_back;
+    std::vector<T> there, back;
+  };
+  auto b = std::make_unique<Buffers>();
+  try {
+    b->counts.resize(n);
+    b->counts_back.resize(n);
+    b->starts.resize(n);
+    b->starts_back.resize(n);
+    for (std::size_t r = 0; r < n; ++r) {
+      b->counts[r] = static_cast<int>(lists[r].size());
+      b->starts[r] = static_cast<int>(b->there.size());
+      b->there.insert(b->there.end(), lists[r].begin(), lists[r].end());
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ialltoall(b->counts.data(), 1, MPI_INT, b->counts_back.data(), 1, MPI_INT, work_,
+                            &request),
+              "MPI_Ialltoall");
+    wait(&request, 1);
+    offset_t total = 0;
+    for (std::size_t r = 0; r < n; ++r) {
+      b->starts_back[r] = static_cast<int>(total);
+      total += b->counts_back[r];
+      require(total <= 2147483647, "PartitionedMatrix: more than 2^31 - 1 numbers for one rank");
+    }
+    b->back.resize(static_cast<std::size_t>(total));
+    check_mpi(MPI_Ialltoallv(b->there.data(), b->counts.data(), b->starts.data(), mpi_type<T>(),
+                             b->back.data(), b->counts_back.data(), b->starts_back.data(),
+                             mpi_type<T>(), work_, &request),
+              "MPI_Ialltoallv");
+    wait(&request, 1);
+  } catch (...) {
+    b.release();  // MPI may still use them
+    throw;
+  }
+  std::vector<std::vector<T>> result(n);
+  for (std::size_t r = 0; r < n; ++r)
+    result[r].assign(b->back.begin() + b->starts_back[r],
+                     b->back.begin() + b->starts_back[r] + b->counts_back[r]);
+  return result;
+}
+template std::vector<std::vector<float>> Channel::exchange_lists(
+    const std::vector<std::vector<float>>&);
+template std::vector<std::vector<double>> Channel::exchange_lists(
+    const std::vector<std::vector<double>>&);
+template std::vector<std::vector<index_t>> Channel::exchange_lists(
+    const std::vector<std::vector<index_t>>&);
+template std::vector<std::vector<offset_t>> Channel::exchange_lists(
+    const std::vector<std::vector<offset_t>>&);
+
+void Channel::together(const std::function<void()>& work) {
+  if (inside_) return work();
+  if (!usable_)
+    throw RankError("Communicator: a failure before has left the ranks at different operations");
+  inside_ = true;
+  ++calls_;
+  std::exception_ptr mine;
+  std::string text;
+  try {
+    work();
+    const char done = 1;  // nobody leaves while another can still fail
+    (void)gather_all(&done, 1);
+    inside_ = false;
+    return;
+  } catch (const InOtherRank&) {
+  } catch (const std::exception& error) {
+    mine = std::current_exception();
+    text = error.what();
+  } catch (...) {
+    mine = std::current_exception();
+    text = "an exception that is no std::exception";
+  }
+  inside_ = false;
+  settle(mine, text);
+}
+
+void Channel::on_each(const std::function<void()>& work) {
+  std::exception_ptr mine;
+  Text text = {};
+  try {
+    work();
+  } catch (const std::exception& error) {
+    mine = std::current_exception();
+    text = Text(error.what());
+  }
+  const char failed = mine != nullptr;
+  const char* const all = gather_all(&failed, 1);
+  const int first = static_cast<int>(std::find(all, all + size_, char(1)) - all);
+  if (first == size_) return;
+  const Text said = gather_all(&text, 1)[first];
+  if (mine) std::rethrow_exception(mine);
+  throw RankError("rank " + std::to_string(first) + ": " + said.characters);
+}
+
+void Channel::settle(std::exception_ptr mine, const std::string& text) {
+  const auto n = static_cast<std::size_t>(size_);
+  auto failures = std::make_unique<std::vector<Failure>>(n);
+  Failure& own = (*failures)[static_cast<std::size_t>(rank_)];
+  own.begun = begun_;
+  own.finished = finished_;
+  own.is_own = mine != nullptr;
+  own.text = Text(text);
+
+  // Every rank is in the same call, and comes here.
+  std::vector<MPI_Request> requests;
+  for (int r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    Failure& other = (*failures)[static_cast<std::size_t>(r)];
+    requests.resize(requests.size() + 2, MPI_REQUEST_NULL);
+    check_mpi(MPI_Irecv(&other, int(sizeof other), MPI_BYTE, r, tag(), failures_,
+                        &requests[requests.size() - 2]),
+              "MPI_Irecv");
+    check_mpi(MPI_Isend(&own, int(sizeof own), MPI_BYTE, r, tag(), failures_, &requests.back()),
+              "MPI_Isend");
+  }
+  for (int done = 0; done == 0;) {
+    check_mpi(
+        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+    if (done == 0) std::this_thread::yield();
+  }
+  usable_ = std::all_of(failures->begin(), failures->end(), [&](const Failure& f) {
+    return f.begun == f.finished && f.begun == own.begun;
+  });
+  begun_ = finished_;
+  if (mine) std::rethrow_exception(mine);
+  const auto first = std::find_if(failures->begin(), failures->end(),
+                                  [](const Failure& f) { return f.is_own != 0; });
+  throw RankError("rank " + std::to_string(first - failures->begin()) + ": " +
+                  first->text.characters);
+}
+
+}  // namespace detail
+
+MpiScope::MpiScope() {
+  if (detail::is_finalized())
+    throw MpiError("MpiScope: MPI has been finalised and cannot be initialised again");
+  if (detail::is_initialized()) return;
+  int level = MPI_THREAD_SINGLE;
+  detail::check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level),
+                    "MPI_Init_thread");
+  owns_mpi_ = true;
+}
+MpiScope::~MpiScope() {
+  if (owns_mpi_ && !detail::is_finalized()) MPI_Finalize();
+}
+
+bool started_by_mpi() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+Communicator::Communicator(MPI_Comm ranks) : channel_(std::make_shared<detail::Channel>(ranks)) {}
+int Communicator::rank() const { return channel_->rank(); }
+int Communicator::size() const { return channel_->size(); }
+int Communicator::ranks_of_machine() const {
+  MPI_Comm machine = MPI_COMM_NULL;
+  detail::check_mpi(
+      MPI_Comm_split_type(channel_->comm(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine),
+      "MPI_Comm_split_type");
+  int size = 1;
+  MPI_Comm_size(machine, &size);
+  MPI_Comm_free(&machine);
+  return size;
+}
+void Communicator::together(const std::function<void()>& work) const { channel_->together(work); }
+
+}  // namespace cnc
