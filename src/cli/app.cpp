@@ -33,10 +33,11 @@ std::string footer() {
 int run(int argc, char** argv) {
   secure_streams();
   try {
+    const Ranks ranks;
     add_backends(baselines());
     CLI::App app("Solves sparse linear systems by preconditioned Krylov methods.", "cnc");
     Action action;
-    add_solve(app, action);
+    add_solve(app, ranks, action);
     add_info(app, action);
     add_compare(app, action);
     add_generate(app, action);
@@ -49,7 +50,12 @@ int run(int argc, char** argv) {
       command->set_version_flag("--version", version, "Print the version and exit");
       command->get_formatter()->column_width(36);
     }
-    return parse_and_run(app, action, argc, argv);
+    const Action on_ranks = [&] {
+      if (ranks.size() > 1 && !app.got_subcommand("solve"))
+        throw InvalidArgument("only solve works on several ranks; run the others without mpirun");
+      return action();
+    };
+    return parse_and_run(app, on_ranks, argc, argv);
   } catch (const std::bad_alloc&) {
     return complain("cnc", "out of memory");
   } catch (const std::exception& e) {

@@ -25,8 +25,12 @@ inline const Communicator& world() {
 
 /// One thread: ranks share the processors of a test machine.
 inline Context<>& one_thread() {
-  static Context<> ctx("openmp", 1);
-  return ctx;
+  static std::unique_ptr<Context<>> ctx;
+  if (!ctx) {
+    ctx = std::make_unique<Context<>>("openmp", 1);
+    Kokkos::push_finalize_hook([] { ctx.reset(); });
+  }
+  return *ctx;
 }
 
 /// Rows [first, first + rows) of a matrix, which every rank has, as a caller would have them.
@@ -55,9 +59,9 @@ inline index_t bound(index_t rows, int rank) {
 }
 
 template <class V>
-PartitionedMatrix<V> partitioned(const CsrMatrix<V>& A) {
+PartitionedMatrix<V> partitioned(const CsrMatrix<V>& A, const Communicator& ranks = world()) {
   const int rank = world().rank();
-  return PartitionedMatrix<V>(world(),
+  return PartitionedMatrix<V>(ranks,
                               Slice<V>(A, bound(A.rows, rank), bound(A.rows, rank + 1)).rows());
 }
 

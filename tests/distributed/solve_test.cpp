@@ -42,20 +42,22 @@ void check_solution(const KnownProblem<V>& problem, const Outcome<V>& outcome) {
   const SolveReport& report = outcome.report;
   CHECK(report.status == SolveStatus::converged);
   const Residual residual = residual_of(problem.A, problem.b, outcome.x);
-  CHECK(std::abs(residual.norm - report.true_residual) <= residual.rounding + 1e-6 * residual.norm);
-  CHECK(residual.norm <= report.tolerance + residual.rounding);
+  const bool normal = method_facts(report.method).least_squares;
+  const double computed = normal ? report.least_squares_residual : report.true_residual;
+  CHECK(std::abs(residual.norm - computed) <= residual.rounding + 1e-6 * residual.norm);
+  if (!normal) CHECK(residual.norm <= report.tolerance + residual.rounding);
   CHECK(same_on_all(std::to_string(report.iterations) + " " + std::to_string(report.true_residual) +
                     " " + to_string(report.status) + " " + report.choice));
 }
 
-/// Histories are the same within rounding, which grows on the way.
+/// Histories are the same within rounding, which grows on the way: compared are `count` iterations at most, to a hundredth.
 void check_histories(const std::vector<double>& history, const std::vector<double>& expected,
-                     double until, double within) {
-  const std::size_t both = std::min(history.size(), expected.size());
+                     std::size_t count) {
+  const std::size_t both = std::min({history.size(), expected.size(), count});
   CHECK(both > 2);
-  for (std::size_t k = 0; k < both && expected[k] > until * expected[0]; ++k) {
+  for (std::size_t k = 0; k < both && expected[k] > 1e-2 * expected[0]; ++k) {
     INFO("iteration " << k);
-    CHECK(std::abs(history[k] - expected[k]) <= within * expected[k]);
+    CHECK(std::abs(history[k] - expected[k]) <= 1e-6 * expected[k]);
   }
 }
 
@@ -67,7 +69,7 @@ TEST_CASE("every method has the residuals that it has on one process") {
     bool symmetric;
   };
   for (const Case& c :
-       {Case{"poisson2d:15x14", true}, {"elasticity3d:2", true}, {"convection2d:11:15", false}}) {
+       {Case{"poisson2d:15x14", true}, {"elasticity3d:2", true}, {"convection3d:6:2", false}}) {
     const auto problem = known_problem<double>(c.text);
     for (int m = 0; m < all_method_count; ++m) {
       const MethodFacts& facts = method_facts(Method(m));
@@ -81,7 +83,8 @@ TEST_CASE("every method has the residuals that it has on one process") {
         const SolveReport one = solve_as_one(problem, options);
         check_solution(problem, outcome);
         CHECK(std::abs(outcome.report.iterations - one.iterations) <= 2 + one.iterations / 10);
-        check_histories(outcome.report.history, one.history, 1e-2, 1e-6);
+        check_histories(outcome.report.history, one.history,
+                        facts.normal_equations ? 10 : 1000);  // their condition is squared
         CHECK(std::abs(outcome.report.initial_residual - one.initial_residual) <=
               1e-12 * one.initial_residual);
       }
@@ -92,7 +95,7 @@ TEST_CASE("every method has the residuals that it has on one process") {
 TEST_CASE("preconditioners of the own block") {
   const auto problem = known_problem<double>("poisson2d:24x20");
   const auto check = [&](std::shared_ptr<PreconditionerBase<double>> M, Method method) {
-    INFO(M->name() << " " << to_string(method));
+    INFO(M->name() << " " << method_name(method));
     check_solution(problem, solve_in_parts(problem, {.method = method}, M));
   };
   check(std::make_shared<IncompleteFactorization<double>>(
@@ -111,7 +114,7 @@ TEST_CASE("preconditioners of the own block") {
 TEST_CASE("the same bits on every run") {
   const auto problem = known_problem<double>("poisson3d:7");
   for (const Method method : {Method::pcg, Method::bicgstab, Method::gmres}) {
-    INFO(to_string(method));
+    INFO(method_name(method));
     const Outcome<double> first = solve_in_parts(problem, {.method = method}),
                           second = solve_in_parts(problem, {.method = method});
     CHECK(same_bits(first.x, second.x));
@@ -138,7 +141,7 @@ TEST_CASE("float vectors, other norms, a guess, and an automatic method") {
   solver.prepare(A);
   const Vector<double> x = own_part(A, problem.solution);
   CHECK(solver.solve(own_part(A, problem.b), x).iterations == 0);
-  for (const char* text : {"poisson2d:9x9", "convection2d:9:30"}) {
+  for (const char* text : {"poisson2d:9x9", "convection3d:5:3"}) {
     INFO(text);
     const auto any = known_problem<double>(text);
     check_solution(any, solve_in_parts(any, {.method = Method::automatic}));
