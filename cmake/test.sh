@@ -43,8 +43,14 @@ run_tests() {
   skipped=$((skipped + left_out))
 }
 
-install_missing "${build_packages[@]}" "${docs_packages[@]}"
-configure cpu
+install_missing "${build_packages[@]}" "${mpi_packages[@]}" "${docs_packages[@]}"
+settings=()
+if command -v mpicxx >/dev/null && command -v mpirun >/dev/null; then
+  settings=(-DCNC_ENABLE_MPI=ON)
+else
+  echo "No MPI here: nothing ran on several processes."
+fi
+configure cpu "${settings[@]}"
 build cpu
 run_tests cpu
 

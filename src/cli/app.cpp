@@ -28,12 +28,8 @@ std::string footer() {
          "input.";
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
-  secure_streams();
+int run_on(const Ranks& ranks, int argc, char** argv) {
   try {
-    const Ranks ranks;
     add_backends(baselines());
     CLI::App app("Solves sparse linear systems by preconditioned Krylov methods.", "cnc");
     Action action;
@@ -58,6 +54,18 @@ int run(int argc, char** argv) {
     return parse_and_run(app, on_ranks, argc, argv);
   } catch (const std::bad_alloc&) {
     return complain("cnc", "out of memory");
+  } catch (const std::exception& e) {
+    return complain("cnc", e.what());
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  secure_streams();
+  try {
+    const Ranks ranks;  // outlives what the first of them says
+    return run_on(ranks, argc, argv);
   } catch (const std::exception& e) {
     return complain("cnc", e.what());
   }

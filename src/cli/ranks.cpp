@@ -107,6 +107,8 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<>& ctx, const std
 struct Ranks::State {
   MpiScope scope;
   Communicator world;
+  /// mpirun ends all ranks once one has left with an error: the first has said by now what it was.
+  ~State() { MPI_Barrier(MPI_COMM_WORLD); }
 };
 
 Ranks::Ranks() {
