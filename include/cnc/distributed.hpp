@@ -74,7 +74,7 @@ class Communicator {
 
   int rank() const;
   int size() const;
-  /// Ranks on the same machine, which share its processors. Collective.
+  /// Ranks on the same machine, which share its processors.
   int ranks_of_machine() const;
   /// Does something in which ranks may wait for each other in the library's functions. Collective: this is what they all
   /// run in.

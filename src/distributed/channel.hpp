@@ -50,6 +50,7 @@ class Channel {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  int ranks_of_machine() const { return ranks_of_machine_; }
   MPI_Comm comm() const { return work_; }
 
   /// Runs work on all ranks and comes back once it is done on all of them, or throws on all (Communicator). Calls inside
@@ -90,7 +91,8 @@ class Channel {
   int tag() const { return static_cast<int>(calls_ % 30000); }
 
   MPI_Comm work_ = MPI_COMM_NULL, failures_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, ranks_of_machine_ = 1;
+  int looks_alone_ = 0;  ///< in a wait before the processor is given to others
   bool inside_ = false;  ///< of together
   bool usable_ = true;
   std::uint64_t calls_ = 0;     ///< of together

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -34,6 +35,7 @@ class Halo final : public OtherRanks {
         rows_(std::move(rows)),
         plan_(std::move(plan)),
         facts_(facts),
+        terms_(rows_.rows.size()),
         in_double_(channel_, plan_) {
     if constexpr (std::is_same_v<T, float>) in_float_.emplace(channel_, plan_);
   }
@@ -75,8 +77,12 @@ class Halo final : public OtherRanks {
 
   void begin(const float* x, bool transposed) override { begin_in(x, transposed); }
   void begin(const double* x, bool transposed) override { begin_in(x, transposed); }
-  void end(float* y, bool transposed) override { end_in(y, transposed); }
-  void end(double* y, bool transposed) override { end_in(y, transposed); }
+  double end(float* y, bool transposed, const float* with) override {
+    return end_in(y, transposed, with);
+  }
+  double end(double* y, bool transposed, const double* with) override {
+    return end_in(y, transposed, with);
+  }
 
   offset_t first_row() const override { return first_row_; }
   offset_t all_rows() const override { return all_rows_; }
@@ -113,10 +119,14 @@ class Halo final : public OtherRanks {
     with_others.send_back();
   }
   template <class W>
-  void end_in(W* y, bool transposed) {
+  double end_in(W* y, bool transposed, const W* with) {
     Exchange<W>& with_others = exchange<W>();
-    if (transposed) return with_others.end_back(y);
+    if (transposed) {
+      with_others.end_back(y);
+      return 0;
+    }
     with_others.end();
+    double* const terms = terms_.data();
     const W* const x = with_others.halo().data();
     const index_t* const columns = rows_.columns.data();
     const T* const values = rows_.values.data();
@@ -129,8 +139,11 @@ class Halo final : public OtherRanks {
         for (index_t k = offsets[i]; k < offsets[i + 1]; ++k)
           sum += static_cast<W>(values[k]) * x[columns[k]];
         y[rows[i]] += sum;
+        if (with != nullptr) terms[i] = double(sum) * double(with[rows[i]]);
       }
     });
+    // In their order, whatever the number of threads.
+    return with != nullptr ? std::accumulate(terms_.begin(), terms_.end(), 0.0) : 0.0;
   }
 
   std::shared_ptr<Channel> channel_;
@@ -138,6 +151,7 @@ class Halo final : public OtherRanks {
   HaloRows<T> rows_;
   HaloPlan plan_;
   PartitionFacts facts_;
+  std::vector<double> terms_;  ///< of a dot, by the rows of the halo
   int threads_ = 1;
   Exchange<double> in_double_;
   std::optional<Exchange<float>> in_float_;

@@ -241,7 +241,7 @@ void PartitionedMatrix<T>::multiply(Context<>& ctx, const Vector<const T>& x,
     halo_->use_threads(ctx.threads());
     halo_->begin(x.data(), false);
     spmv(ctx, T(1), block_, x, T(0), y);
-    halo_->end(y.data(), false);
+    halo_->end(y.data(), false, nullptr);
   });
 }
 

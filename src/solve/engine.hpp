@@ -240,14 +240,18 @@ class Engine {
 
   void multiply(const PhaseFacts& phase) {
     ++tally_.backend_calls;
-    if (phase.with >= 0 && system_.has_product_with_dots()) {
+    if (phase.with >= 0 && multiplies_with_dots(phase)) {
       const ProductDots<V> dots{vector(phase.with).data(), scalar(phase.with_scalar),
                                 phase.self_scalar >= 0 ? scalar(phase.self_scalar) : nullptr};
-      return system_.with_operand([&](const auto& A) {
+      if (system_.ranks) system_.ranks->begin(vector(phase.of).data(), false);
+      system_.with_operand([&](const auto& A) {
         system_.ctx->template matrices<V>(A).spmv_dot(queue(), phase.transposed ? *A.transpose : A,
                                                       vector(phase.of).data(),
                                                       vector(phase.to).data(), dots);
       });
+      if (system_.ranks)
+        *dots.with_result += system_.ranks->end(vector(phase.to).data(), false, dots.with);
+      return;
     }
     system_.apply(vector(phase.of), vector(phase.to), phase.transposed);
     const V* const result = vector(phase.to).data();
@@ -257,6 +261,13 @@ class Engine {
     };
     if (phase.with >= 0) dot(vector(phase.with).data(), phase.with_scalar);
     if (phase.self_scalar >= 0) dot(result, phase.self_scalar);
+  }
+
+  /// Whether a product leaves its dots. With other ranks these are of the own block and made up by the dot with what others
+  /// add; one of the result with itself would lose digits so.
+  bool multiplies_with_dots(const PhaseFacts& phase) const {
+    const bool adds_up = !phase.transposed && phase.self_scalar < 0 && phase.with != phase.to;
+    return system_.has_product_with_dots() && (!system_.ranks || adds_up);
   }
 
   /// Iterations in one backend call.

@@ -27,11 +27,12 @@ class OtherRanks {
 
   /// @{
   /// begin: what others need of x goes on its way. end: y += the entries in columns of others times their x. Transposed,
-  /// what rows of this rank have in those columns goes to their owners. x stays as it is in between.
+  /// what rows of this rank have in those columns goes to their owners. x stays as it is in between. With a vector `with`, end
+  /// returns its dot with what was added to y; not transposed.
   virtual void begin(const float* x, bool transposed) = 0;
   virtual void begin(const double* x, bool transposed) = 0;
-  virtual void end(float* y, bool transposed) = 0;
-  virtual void end(double* y, bool transposed) = 0;
+  virtual double end(float* y, bool transposed, const float* with) = 0;
+  virtual double end(double* y, bool transposed, const double* with) = 0;
   /// @}
 
   virtual offset_t first_row() const = 0;  ///< the number among all rows of this rank's first

@@ -133,7 +133,7 @@ struct System {
                    const MultiplyOwn& multiply_own) const {
     if (ranks) ranks->begin(x.data(), transposed);
     multiply_own();
-    if (ranks) ranks->end(y.data(), transposed);
+    if (ranks) ranks->end(y.data(), transposed, nullptr);
   }
   /// Sums over the own rows become those over all rows. On a host, where they are there.
   void add_up(double* sums, int count) const {
@@ -313,9 +313,9 @@ struct System {
             (ops.mdot != nullptr && ops.maxpy != nullptr && ops.normalize != nullptr));
   }
   bool has_product_with_dots() const {
-    return arithmetic == Arithmetic::fast && !matrix_free && !ranks &&
-           with_operand(
-               [&](const auto& A) { return ctx->template matrices<V>(A).spmv_dot != nullptr; });
+    return arithmetic == Arithmetic::fast && !matrix_free && with_operand([&](const auto& A) {
+             return ctx->template matrices<V>(A).spmv_dot != nullptr;
+           });
   }
 
   /// Whether the backend runs many iterations in one call. A run has passes apply the preconditioner; those of devices,
