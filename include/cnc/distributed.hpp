@@ -113,7 +113,8 @@ struct PartitionFacts {
 template <class T>
 class PartitionedMatrix {
  public:
-  PartitionedMatrix() = default;
+  PartitionedMatrix() =
+      default;  ///< of nothing: every function but rows() and own_block() throws InvalidArgument
   /// From rows that every rank has, none included. They are copied.
   ///
   /// Collective
@@ -138,7 +139,7 @@ class PartitionedMatrix {
   /// The block of the own rows and columns: what preconditioners are set up from.
   const CsrMatrix<T>& own_block() const { return block_; }
   const PartitionFacts& facts() const;
-  const Communicator& ranks() const { return *ranks_; }
+  const Communicator& ranks() const;
 
   /// y := A x, own entries. Collective.
   /// Shapes   x, y: [rows]; they do not overlap.
@@ -154,6 +155,7 @@ class PartitionedMatrix {
  private:
   template <class>
   friend class DistributedSolver;
+  detail::Halo<T>& halo() const;
   std::shared_ptr<const Communicator> ranks_;
   std::shared_ptr<detail::Halo<T>> halo_;
   CsrMatrix<T> block_;

@@ -55,6 +55,27 @@ int rows_of_node(const std::string& source, const SolveRequest& request) {
   return std::max(rows, 1);
 }
 
+/// Multigrid of the own block, with the rigid motions of a built-in problem whose nodes are known.
+template <class V>
+std::shared_ptr<Amg<V>> multigrid_of_block(AmgOptions options, const std::string& source,
+                                           int unknowns, const PartitionedMatrix<V>& A) {
+  Vector<double> coordinates;
+  if (is_problem(source) && (options.block_size == 0 || options.block_size == unknowns))
+    coordinates = problem_coordinates(source);
+  if (coordinates.extent(0) > 0) options.block_size = unknowns;
+  const auto amg = std::make_shared<Amg<V>>(options);
+  if (coordinates.extent(0) == 0) return amg;
+  const auto first = static_cast<std::size_t>(A.first_row());
+  std::vector<Vector<const V>> modes;
+  for (const Vector<V>& mode : rigid_body_modes<V>(coordinates, unknowns)) {
+    const auto own = uninitialized<V>("mode", static_cast<std::size_t>(A.rows()));
+    std::copy_n(mode.data() + first, own.extent(0), own.data());
+    modes.push_back(own);
+  }
+  amg->set_near_null_space(std::move(modes));
+  return amg;
+}
+
 template <class V>
 RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A) {
   const PartitionFacts& mine = A.facts();
@@ -75,14 +96,19 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<>& ctx, const std
   const double rtol = request.options.rtol;
   line.show("  preparing ...");
   const double start = now();
-  const auto A = PartitionedMatrix<V>::scattered(ranks, whole, rows_of_node(source, request));
+  const int unknowns = rows_of_node(source, request);
+  const auto A = PartitionedMatrix<V>::scattered(ranks, whole, unknowns);
   request.options.callback_interval = callback_interval(ctx, A.all_rows());
   request.options.callback = [&line, rtol](const Progress& progress) {
     if (line.due()) line.show(progress_text(progress, rtol));
     return !Interrupt::requested();
   };
   DistributedSolver<V> solver(ctx, request.options);
-  if (auto made = make_preconditioner<V, Kokkos::DefaultHostExecutionSpace>(request.preconditioner))
+  std::shared_ptr<Amg<V>> amg;
+  if (const auto* options = std::get_if<AmgOptions>(&request.preconditioner.object))
+    solver.set_preconditioner(amg = multigrid_of_block(*options, source, unknowns, A));
+  else if (auto made =
+               make_preconditioner<V, Kokkos::DefaultHostExecutionSpace>(request.preconditioner))
     solver.set_preconditioner(std::move(made));
   solver.prepare(A);
   SolveOutcome outcome;
@@ -95,6 +121,7 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<>& ctx, const std
   outcome.report = solver.solve(b, own);
   line.clear();
   outcome.advice = solver.advice();
+  if (amg) outcome.hierarchy = amg->hierarchy();
   const Vector<V> x = A.gather(own);
   if (!first) return outcome;
   if (!request.output.empty()) write_solution(request.output, x);

@@ -19,6 +19,8 @@ constexpr int looks_between = 32;
 /// away on a busy machine has it back milliseconds later.
 constexpr int looks_of_patience = 2048;
 
+constexpr const char* no_exception = "an exception that is no std::exception";
+
 std::string mpi_text(int code) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
@@ -43,13 +45,6 @@ void check_mpi(int code, const char* operation) {
   if (code != MPI_SUCCESS) throw MpiError(std::string(operation) + ": " + mpi_text(code));
 }
 
-/// What ranks tell each other when something has failed.
-struct Channel::Failure {
-  std::uint64_t begun = 0, finished = 0;
-  std::int32_t is_own = 0;  ///< it failed here, not because another rank did
-  Text text;
-};
-
 Channel::Channel(MPI_Comm ranks) {
   if (!is_initialized() || is_finalized())
     throw MpiError("Communicator: MPI is not initialised; an MpiScope does that");
@@ -73,6 +68,8 @@ Channel::Channel(MPI_Comm ranks) {
   looks_alone_ = has_processor ? looks_of_patience : looks_between;
 }
 
+bool Channel::can_free() const { return usable_ && !is_finalized(); }
+
 Channel::~Channel() {
   if (is_finalized()) return;
   if (!usable_) {
@@ -92,13 +89,29 @@ void Channel::wait(MPI_Request* requests, int count) {
     check_mpi(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
     if (done != 0) break;
     if (looks < looks_alone_ || looks % looks_between != 0) continue;
-    int failed = 0;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(), failures_, &failed, MPI_STATUS_IGNORE),
-              "MPI_Iprobe");
-    if (failed != 0) throw InOtherRank();
+    listen();
     std::this_thread::yield();
   }
   ++finished_;
+}
+
+/// A rank that failed when it had begun fewer operations than this one, or in the middle of one, will not come to the
+/// present one. One that had begun as many has done its part of it.
+void Channel::listen() {
+  int told = 0;
+  MPI_Status status;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(), failures_, &told, &status), "MPI_Iprobe");
+  if (told != 0) {
+    Failure& failure = failed_[static_cast<std::size_t>(status.MPI_SOURCE)];
+    check_mpi(MPI_Recv(&failure, int(sizeof failure), MPI_BYTE, status.MPI_SOURCE, tag(), failures_,
+                       MPI_STATUS_IGNORE),
+              "MPI_Recv");
+    failure.is_heard = 1;
+  }
+  for (const Failure& failure : failed_) {
+    const bool in_the_middle = failure.is_own != 0 && failure.finished < failure.begun;
+    if (failure.is_heard != 0 && (failure.begun < begun_ || in_the_middle)) throw InOtherRank();
+  }
 }
 
 const void* Channel::gather_bytes(const void* mine, std::size_t bytes) {
@@ -189,6 +202,7 @@ void Channel::together(const std::function<void()>& work) {
     throw RankError("Communicator: a failure before has left the ranks at different operations");
   inside_ = true;
   ++calls_;
+  failed_.assign(static_cast<std::size_t>(size_), {});
   std::exception_ptr mine;
   std::string text;
   try {
@@ -203,7 +217,7 @@ void Channel::together(const std::function<void()>& work) {
     text = error.what();
   } catch (...) {
     mine = std::current_exception();
-    text = "an exception that is no std::exception";
+    text = no_exception;
   }
   inside_ = false;
   settle(mine, text);
@@ -214,9 +228,14 @@ void Channel::on_each(const std::function<void()>& work) {
   Text text = {};
   try {
     work();
+  } catch (const InOtherRank&) {
+    throw;
   } catch (const std::exception& error) {
     mine = std::current_exception();
     text = Text(error.what());
+  } catch (...) {
+    mine = std::current_exception();
+    text = Text(no_exception);
   }
   const char failed = mine != nullptr;
   const char* const all = gather_all(&failed, 1);
@@ -228,25 +247,20 @@ void Channel::on_each(const std::function<void()>& work) {
 }
 
 void Channel::settle(std::exception_ptr mine, const std::string& text) {
-  const auto n = static_cast<std::size_t>(size_);
-  auto failures = std::make_unique<std::vector<Failure>>(n);
-  Failure& own = (*failures)[static_cast<std::size_t>(rank_)];
-  own.begun = begun_;
-  own.finished = finished_;
-  own.is_own = mine != nullptr;
-  own.text = Text(text);
-
+  Failure& own = failed_[static_cast<std::size_t>(rank_)];
+  own = {begun_, finished_, mine != nullptr, 0, Text(text)};
   // Every rank is in the same call, and comes here.
   std::vector<MPI_Request> requests;
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
-    Failure& other = (*failures)[static_cast<std::size_t>(r)];
-    requests.resize(requests.size() + 2, MPI_REQUEST_NULL);
-    check_mpi(MPI_Irecv(&other, int(sizeof other), MPI_BYTE, r, tag(), failures_,
-                        &requests[requests.size() - 2]),
-              "MPI_Irecv");
+    requests.push_back(MPI_REQUEST_NULL);
     check_mpi(MPI_Isend(&own, int(sizeof own), MPI_BYTE, r, tag(), failures_, &requests.back()),
               "MPI_Isend");
+    Failure& other = failed_[static_cast<std::size_t>(r)];
+    if (other.is_heard != 0) continue;
+    requests.push_back(MPI_REQUEST_NULL);
+    check_mpi(MPI_Irecv(&other, int(sizeof other), MPI_BYTE, r, tag(), failures_, &requests.back()),
+              "MPI_Irecv");
   }
   for (int done = 0; done == 0;) {
     check_mpi(
@@ -254,14 +268,14 @@ void Channel::settle(std::exception_ptr mine, const std::string& text) {
         "MPI_Testall");
     if (done == 0) std::this_thread::yield();
   }
-  usable_ = std::all_of(failures->begin(), failures->end(), [&](const Failure& f) {
+  usable_ = std::all_of(failed_.begin(), failed_.end(), [&](const Failure& f) {
     return f.begun == f.finished && f.begun == own.begun;
   });
   begun_ = finished_;
   if (mine) std::rethrow_exception(mine);
-  const auto first = std::find_if(failures->begin(), failures->end(),
-                                  [](const Failure& f) { return f.is_own != 0; });
-  throw RankError("rank " + std::to_string(first - failures->begin()) + ": " +
+  const auto first =
+      std::find_if(failed_.begin(), failed_.end(), [](const Failure& f) { return f.is_own != 0; });
+  throw RankError("rank " + std::to_string(first - failed_.begin()) + ": " +
                   first->text.characters);
 }
 

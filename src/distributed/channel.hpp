@@ -64,6 +64,8 @@ class Channel {
   void wait(MPI_Request* requests, int count);
   /// Whether no operation was left unfinished. If not, MPI may still write to what was given to one, at any time.
   bool is_usable() const { return usable_; }
+  /// Whether what was made on it can be given back to MPI.
+  bool can_free() const;
 
   /// @{
   /// all[r] := the `count` values of rank r; what is returned holds until the next call.
@@ -85,8 +87,14 @@ class Channel {
   std::vector<std::vector<T>> exchange_lists(const std::vector<std::vector<T>>& lists);
 
  private:
-  struct Failure;
-  class InOtherRank {};  ///< thrown where a rank learns of a failure while it waits
+  struct Failure {  ///< what ranks tell each other when something has failed
+    std::uint64_t begun = 0, finished = 0;
+    std::int32_t is_own = 0;  ///< it failed here, not because another rank did
+    std::int32_t is_heard = 0;
+    Text text;
+  };
+  class InOtherRank {};  ///< thrown where a rank waits for one that will not come
+  void listen();
   [[noreturn]] void settle(std::exception_ptr mine, const std::string& text);
   int tag() const { return static_cast<int>(calls_ % 30000); }
 
@@ -99,6 +107,7 @@ class Channel {
   std::uint64_t begun_ = 0;     ///< waits
   std::uint64_t finished_ = 0;  ///< those that came to their end
   std::vector<unsigned char> mine_, all_;
+  std::vector<Failure> failed_;  ///< by rank, in this call
 };
 
 }  // namespace cnc::detail

@@ -39,7 +39,7 @@ class Exchange {
     }
   }
   ~Exchange() {
-    if (!channel_->is_usable()) {
+    if (!channel_->can_free()) {
       (void)buffers_.release();  // MPI may still write there
       return;
     }

@@ -215,22 +215,32 @@ PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows
 }
 
 template <class T>
+detail::Halo<T>& PartitionedMatrix<T>::halo() const {
+  require(halo_ != nullptr, "PartitionedMatrix: it is empty; construct it from rows");
+  return *halo_;
+}
+template <class T>
+const Communicator& PartitionedMatrix<T>::ranks() const {
+  (void)halo();
+  return *ranks_;
+}
+template <class T>
 offset_t PartitionedMatrix<T>::all_rows() const {
-  return halo_->all_rows();
+  return halo().all_rows();
 }
 template <class T>
 offset_t PartitionedMatrix<T>::first_row() const {
-  return halo_->first_row();
+  return halo().first_row();
 }
 template <class T>
 const PartitionFacts& PartitionedMatrix<T>::facts() const {
-  return halo_->facts();
+  return halo().facts();
 }
 
 template <class T>
 void PartitionedMatrix<T>::multiply(Context<>& ctx, const Vector<const T>& x,
                                     const Vector<T>& y) const {
-  detail::Channel& channel = halo_->channel();
+  detail::Channel& channel = halo().channel();
   channel.together([&] {
     channel.on_each([&] {
       detail::check_vector<Kokkos::DefaultHostExecutionSpace>(

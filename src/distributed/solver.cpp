@@ -109,8 +109,7 @@ void DistributedSolver<V>::agree(const char* call) const {
 
 template <class V>
 void DistributedSolver<V>::prepare(const PartitionedMatrix<V>& A) {
-  require(A.halo_ != nullptr, "DistributedSolver: the matrix is empty; construct it from rows");
-  A.halo_->channel().together([&] {
+  A.halo().channel().together([&] {
     matrix_ = A;
     agree("prepare");
     solver_.prepare_among(A.halo_, A.block_);
@@ -119,9 +118,8 @@ void DistributedSolver<V>::prepare(const PartitionedMatrix<V>& A) {
 
 template <class V>
 void DistributedSolver<V>::update_values(const PartitionedMatrix<V>& A) {
-  require(A.halo_ != nullptr && matrix_.halo_ != nullptr,
-          "DistributedSolver: update_values needs a prepare, and a matrix made of rows");
-  A.halo_->channel().together([&] {
+  require(matrix_.halo_ != nullptr, "DistributedSolver: update_values needs a prepare");
+  A.halo().channel().together([&] {
     agree("update_values");
     A.halo_->channel().on_each([&] {
       require(A.first_row() == matrix_.first_row() && A.all_rows() == matrix_.all_rows() &&

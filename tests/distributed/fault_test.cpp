@@ -76,6 +76,9 @@ TEST_CASE("what is not there for several ranks is refused") {
   CHECK_THAT(thrown_by([&] { parts.solve({.form = SolveForm::run}); }),
              ContainsSubstring("fused steps"));
   CHECK(parts.solve({}).converged());
+  CHECK_THAT(thrown_by([] { PartitionedMatrix<double>().all_rows(); }), ContainsSubstring("empty"));
+  DistributedSolver<double> solver(one_thread());
+  CHECK_THAT(thrown_by([&] { solver.solve(parts.b, parts.x); }), ContainsSubstring("call prepare"));
 }
 
 TEST_CASE("breakdowns come to all ranks at the same iteration") {

@@ -148,6 +148,26 @@ TEST_CASE("float vectors, other norms, a guess, and an automatic method") {
   }
 }
 
+TEST_CASE("ranks without rows solve along") {
+  const auto problem = known_problem<double>("trefethen:2");
+  for (int m = 0; m < all_method_count; ++m) {
+    const MethodFacts& facts = method_facts(Method(m));
+    INFO(facts.name);
+    const Outcome<double> outcome = solve_in_parts(problem, {.method = Method(m)});
+    CHECK(relative_difference(outcome.x, problem.solution) < 1e-6);
+  }
+  for (const std::shared_ptr<PreconditionerBase<double>>& M :
+       {std::shared_ptr<PreconditionerBase<double>>(std::make_shared<Amg<double>>()),
+        std::shared_ptr<PreconditionerBase<double>>(
+            std::make_shared<IncompleteFactorization<double>>())})
+    check_solution(problem, solve_in_parts(problem, {}, M));
+  KnownProblem<double> none = problem;
+  none.A = CsrMatrix<double>(0, 0, 1, Vector<index_t>("offsets", 1), Vector<index_t>(),
+                             Vector<double>());
+  none.b = none.solution = Vector<double>();
+  CHECK(solve_in_parts(none, {}).report.converged());
+}
+
 TEST_CASE("new values on the same pattern") {
   auto problem = known_problem<double>("poisson2d:10x10");
   DistributedSolver<double> solver(one_thread());
@@ -170,4 +190,30 @@ TEST_CASE("bytes are those of all ranks, more than those of one process by the h
   const double of_parts = report.bytes / report.iterations, of_one = one.bytes / one.iterations;
   CHECK(of_parts >= 0.99 * of_one);
   CHECK(of_parts <= 1.2 * of_one);
+}
+
+TEST_CASE("ranks of a program that work on systems of their own") {
+  const MpiScope again;  // somebody else has initialised MPI
+  CHECK(!again.owns_mpi());
+  MPI_Comm half = MPI_COMM_NULL;
+  const int colour = world().rank() % 2;
+  MPI_Comm_split(MPI_COMM_WORLD, colour, 0, &half);
+  {
+    const Communicator ranks(half);
+    MPI_Comm_free(&half);  // the duplicate stays
+    const auto problem = known_problem<double>(colour == 0 ? "poisson2d:12x9" : "trefethen:50");
+    const auto A = PartitionedMatrix<double>::scattered(
+        ranks, ranks.rank() == 0 ? problem.A : CsrMatrix<double>());
+    DistributedSolver<double> solver(one_thread());
+    solver.prepare(A);
+    const Vector<double> x("x", static_cast<std::size_t>(A.rows()));
+    const SolveReport report = solver.solve(own_part(A, problem.b), x);
+    CHECK(report.converged());
+    const Vector<double> whole = A.gather(x);
+    if (ranks.rank() == 0) {
+      const Residual residual = residual_of(problem.A, problem.b, whole);
+      CHECK(std::abs(residual.norm - report.true_residual) <=
+            residual.rounding + 1e-6 * residual.norm);
+    }
+  }
 }

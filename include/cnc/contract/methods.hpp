@@ -117,6 +117,12 @@ struct MethodFacts {
 };
 
 namespace methods {
+template <class Pass>
+void take_sums_of(MethodScalars& s, const double* sums) {
+  s = begin_pass<Pass>(s);
+  if (s.breakdown == Breakdown::none) end_pass<Pass>(s, sums);
+}
+
 template <class Phase>
 constexpr PhaseFacts facts_of_phase() {
   PhaseFacts facts;
@@ -133,11 +139,7 @@ constexpr PhaseFacts facts_of_phase() {
     facts.M = Phase::M;
     facts.stores = stores_scalars<Phase>;
     facts.sums = Phase::sums;
-    if constexpr (Phase::sums.count > 0)
-      facts.take_sums = [](MethodScalars& s, const double* sums) {
-        s = begin_pass<Phase>(s);
-        if (s.breakdown == Breakdown::none) end_pass<Phase>(s, sums);
-      };
+    if constexpr (Phase::sums.count > 0) facts.take_sums = take_sums_of<Phase>;
   }
   return facts;
 }
