@@ -65,15 +65,15 @@ class Criterion {
   using Norms = std::vector<double>;
 
   Criterion(const Context<Exec>& ctx, Workspace<V, Space>& work, const SolveOptions& options,
-            const Vector<index_t, Space>& permutation, index_t rows, OtherRanks* ranks,
-            Tally& tally)
+            const Vector<index_t, Space>& permutation, index_t rows, Tally& tally,
+            OtherRanks* ranks = nullptr)
       : ctx_(ctx),
         work_(work),
         options_(options),
         permutation_(permutation.extent(0) > 0 ? permutation.data() : nullptr),
         rows_(rows),
-        ranks_(ranks),
-        tally_(tally) {}
+        tally_(tally),
+        ranks_(ranks) {}
 
   /// Whether it is asked for. If not, nothing else here is called.
   bool active() const { return has_criterion(options_); }
@@ -201,8 +201,8 @@ class Criterion {
   const SolveOptions& options_;
   const index_t* permutation_;
   index_t rows_;
-  OtherRanks* ranks_;  ///< null: there are none
   Tally& tally_;
+  OtherRanks* ranks_;  ///< null: there are none
   Norms tolerances_;
 };
 

@@ -47,8 +47,8 @@ class Drive {
         report_(report),
         engine_(system, work, x, methods[0], choose_form(system, methods[0], options.form), tally_),
         true_residual_(system, work, null_space, b, x, tally_),
-        criterion_(*system.ctx, work, options, views.ordering.permutation, system.rows,
-                   system.ranks.get(), tally_) {
+        criterion_(*system.ctx, work, options, views.ordering.permutation, system.rows, tally_,
+                   system.ranks.get()) {
     if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
     engine_.set_parameters(spectrum().smallest, spectrum().largest);
   }
