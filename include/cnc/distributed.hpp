@@ -72,8 +72,8 @@ class Communicator {
   /// Errors   MpiError (MPI is not initialised, or does not allow calls from this thread).
   explicit Communicator(MPI_Comm ranks = MPI_COMM_WORLD);
 
-  int rank() const;
-  int size() const;
+  int rank() const;  ///< from 0
+  int size() const;  ///< ranks
   /// Ranks on the same machine, which share its processors.
   int ranks_of_machine() const;
   /// Does something in which ranks may wait for each other in the library's functions. Collective: this is what they all
@@ -89,7 +89,7 @@ class Communicator {
 /// The rows that a rank has: first_row and those after it, in CSR with the columns of the whole matrix, in any order.
 template <class T>
 struct OwnRows {
-  offset_t first_row = 0;
+  offset_t first_row = 0;                 ///< its number in the whole matrix
   std::span<const offset_t> row_offsets;  ///< [rows + 1], from 0; empty: no rows
   std::span<const offset_t> columns;      ///< [entries], 0 to the number of all rows
   std::span<const T> values;              ///< [entries]
@@ -133,13 +133,13 @@ class PartitionedMatrix {
   static PartitionedMatrix scattered(const Communicator& ranks, const CsrMatrix<T>& A,
                                      int block_size = 1);
 
-  offset_t all_rows() const;   ///< of all ranks
-  offset_t first_row() const;  ///< this rank's first
-  index_t rows() const { return block_.rows; }
+  offset_t all_rows() const;                    ///< of all ranks
+  offset_t first_row() const;                   ///< this rank's first
+  index_t rows() const { return block_.rows; }  ///< own ones
   /// The block of the own rows and columns: what preconditioners are set up from.
   const CsrMatrix<T>& own_block() const { return block_; }
-  const PartitionFacts& facts() const;
-  const Communicator& ranks() const;
+  const PartitionFacts& facts() const;  ///< of this rank
+  const Communicator& ranks() const;    ///< that it lies on
 
   /// y := A x, own entries. Collective.
   /// Shapes   x, y: [rows]; they do not overlap.
@@ -194,8 +194,10 @@ class DistributedSolver {
   /// Errors   InvalidArgument (extents; options that differ), RankError, and what callbacks and preconditioners throw.
   SolveReport solve(const Vector<const V>& b, const Vector<V>& x);
 
-  const SolveOptions& options() const { return solver_.options(); }
+  const SolveOptions& options() const { return solver_.options(); }  ///< those of the next solve
+  /// As Solver::set_options.
   void set_options(SolveOptions options) { solver_.set_options(std::move(options)); }
+  /// As Solver::advice, of the own block.
   const std::vector<std::string>& advice() const { return solver_.advice(); }
 
  private:
