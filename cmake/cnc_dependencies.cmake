@@ -13,6 +13,10 @@ include(cnc_kokkos)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(ZLIB REQUIRED)
 find_package(FastFloat CONFIG REQUIRED)
+if(CNC_ENABLE_MPI)
+  set(MPI_CXX_SKIP_MPICXX ON)  # the C interface is what is used
+  find_package(MPI 3.0 REQUIRED COMPONENTS CXX)
+endif()
 
 # xxHash is used from its header alone, which needs no library at link time.
 find_path(CNC_XXHASH_INCLUDE_DIR xxhash.h)

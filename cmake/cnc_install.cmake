@@ -7,13 +7,18 @@ set(CNC_LIBRARIES cnc)
 if(TARGET cnc_nl)
   list(APPEND CNC_LIBRARIES cnc_nl)
 endif()
+set(CNC_HEADERS_LEFT_OUT PATTERN "distributed.hpp" EXCLUDE)
+if(TARGET cnc_mpi)
+  list(APPEND CNC_LIBRARIES cnc_mpi)
+  set(CNC_HEADERS_LEFT_OUT "")
+endif()
 install(TARGETS ${CNC_LIBRARIES} EXPORT cncTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cnc" "${PROJECT_BINARY_DIR}/include/cnc"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" ${CNC_HEADERS_LEFT_OUT})
 install(EXPORT cncTargets NAMESPACE cnc:: DESTINATION "${CNC_PACKAGE_DIR}")
 
 # A shared library has its private dependencies inside; only users of a static one must find them.
@@ -40,9 +45,11 @@ install(FILES
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
-if(TARGET cnc_nl AND BUILD_SHARED_LIBS)
-  set_target_properties(cnc_nl PROPERTIES INSTALL_RPATH "$ORIGIN")
-endif()
+foreach(library cnc_nl cnc_mpi)
+  if(TARGET ${library} AND BUILD_SHARED_LIBS)
+    set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  endif()
+endforeach()
 foreach(program cnc_cli cnc_parameterize cnc_smooth)
   if(NOT TARGET ${program})
     continue()

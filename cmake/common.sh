@@ -17,6 +17,9 @@ build_packages=(
   libcli11-dev nlohmann-json3-dev
   catch2 libeigen3-dev libboost-context-dev
 )
+# What cnc::mpi needs on top.
+# shellcheck disable=SC2034
+mpi_packages=(libopenmpi-dev openmpi-bin)
 # What the tests of the documentation need on top.
 # shellcheck disable=SC2034
 docs_packages=(doxygen)

@@ -43,9 +43,15 @@ run_tests() {
   skipped=$((skipped + left_out))
 }
 
-install_missing "${build_packages[@]}" "${docs_packages[@]}"
+install_missing "${build_packages[@]}" "${mpi_packages[@]}" "${docs_packages[@]}"
 # Fewer resident kernels for the fiber target: block sizes differ in a constant, and compile for minutes.
-configure cpu -DCNC_KERNELS=small
+settings=(-DCNC_KERNELS=small)
+if command -v mpicxx >/dev/null && command -v mpirun >/dev/null; then
+  settings+=(-DCNC_ENABLE_MPI=ON)
+else
+  echo "No MPI here: nothing ran on several processes."
+fi
+configure cpu "${settings[@]}"
 build cpu
 run_tests cpu
 

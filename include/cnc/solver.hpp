@@ -18,6 +18,12 @@
 
 namespace cnc {
 
+namespace detail {
+class OtherRanks;
+}
+template <class V>
+class DistributedSolver;
+
 /// What a relative tolerance is relative to.
 enum class ToleranceReference { rhs, initial_residual };
 
@@ -394,6 +400,11 @@ class Solver {
   const std::vector<std::string>& advice() const;
 
  private:
+  friend class DistributedSolver<V>;
+  /// Of a matrix on several ranks the block of the own rows and columns; null: there are no others.
+  void prepare_among(std::shared_ptr<detail::OtherRanks> ranks, const CsrMatrix<V, Space>& A);
+  /// For other values of the same matrix.
+  void go_on_among(std::shared_ptr<detail::OtherRanks> ranks);
   void use_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
   SolveReport solve_contiguous(const Vector<const V, Space>& b, const Vector<V, Space>& x);
   std::vector<SolveReport> solve_columns(const MultiVector<const V, Space>& b,

@@ -28,15 +28,12 @@ std::string footer() {
          "input.";
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
-  secure_streams();
+int run_on(const Ranks& ranks, int argc, char** argv) {
   try {
     add_backends(baselines());
     CLI::App app("Solves sparse linear systems by preconditioned Krylov methods.", "cnc");
     Action action;
-    add_solve(app, action);
+    add_solve(app, ranks, action);
     add_info(app, action);
     add_compare(app, action);
     add_generate(app, action);
@@ -49,9 +46,26 @@ int run(int argc, char** argv) {
       command->set_version_flag("--version", version, "Print the version and exit");
       command->get_formatter()->column_width(36);
     }
-    return parse_and_run(app, action, argc, argv);
+    const Action on_ranks = [&] {
+      if (ranks.size() > 1 && !app.got_subcommand("solve"))
+        throw InvalidArgument("only solve works on several ranks; run the others without mpirun");
+      return action();
+    };
+    return parse_and_run(app, on_ranks, argc, argv);
   } catch (const std::bad_alloc&) {
     return complain("cnc", "out of memory");
+  } catch (const std::exception& e) {
+    return complain("cnc", e.what());
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  secure_streams();
+  try {
+    const Ranks ranks;  // outlives what the first of them says
+    return run_on(ranks, argc, argv);
   } catch (const std::exception& e) {
     return complain("cnc", e.what());
   }

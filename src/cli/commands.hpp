@@ -1,5 +1,7 @@
 #pragma once
 
+#include "ranks.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <functional>
@@ -10,7 +12,7 @@ namespace cnc::cli {
 using Action = std::function<int()>;
 
 // Each adds its subcommand to `app` and stores its work in `action` when it is chosen.
-void add_solve(CLI::App& app, Action& action);
+void add_solve(CLI::App& app, const Ranks& ranks, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_generate(CLI::App& app, Action& action);

@@ -73,23 +73,28 @@ SolveRequest request_from(const SolveArguments& arguments) {
   return request;
 }
 
-int solve(const SolveArguments& arguments) {
+/// On one process, or on each rank of several; the first one reads, prints and writes.
+int solve(const SolveArguments& arguments, const Ranks& ranks) {
   const SolveRequest request = request_from(arguments);
   check_outputs({request.output, arguments.history, arguments.json},
                 {arguments.source, request.rhs,
                  request.coordinates});  // x may replace the x0 it started from
   check_vectors(request);
   // Pure JSON on standard output leaves no place for the report.
-  const bool report = !arguments.quiet && arguments.json != "-";
+  const bool report = !arguments.quiet && arguments.json != "-" && ranks.is_first();
 
-  const Session session(arguments.threads);
+  const int threads = ranks.threads(arguments.threads);
+  const Session session(threads);
   const ContextRequest where{arguments.backend,
-                             memory_of_backend(arguments.backend, arguments.memory),
-                             arguments.threads, arguments.block_threads};
+                             memory_of_backend(arguments.backend, arguments.memory), threads,
+                             arguments.block_threads};
   (void)find_backend(where.backend, where.memory);  // before a large matrix is read
-  const LoadedMatrix matrix = load_matrix(arguments.source, [&](index_t rows, offset_t entries) {
-    return solve_bytes(request, where.memory, rows, entries);
-  });
+  LoadedMatrix matrix;
+  matrix.name = arguments.source;
+  if (ranks.is_first())
+    matrix = load_matrix(arguments.source, [&](index_t rows, offset_t entries) {
+      return solve_bytes(request, where.memory, rows, entries);
+    });
   const Interrupt interrupt;  // from here on, Ctrl-C ends the iteration and keeps its results
   if (report)
     std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
@@ -102,15 +107,18 @@ int solve(const SolveArguments& arguments) {
                           std::to_string(matrix.A.rows) + " x " + std::to_string(matrix.A.cols) +
                           "; --solver lsqr finds the least squares");
 
-  const SolveOutcome outcome = run_solve(where, matrix, request);
+  const SolveOutcome outcome =
+      ranks.size() > 1 ? ranks.solve(where, matrix, request) : run_solve(where, matrix, request);
   if (report) print_outcome(std::cout, request, outcome);
+  const int code = outcome.report.converged() ? exit_ok : exit_not_converged;
+  if (!ranks.is_first()) return code;
   if (!arguments.history.empty())
     write_output(arguments.history,
                  [&](std::ostream& out) { write_history_csv(out, outcome.report); });
   if (!arguments.json.empty())
     write_output(arguments.json,
                  [&](std::ostream& out) { write_outcome_json(out, matrix, request, outcome); });
-  return outcome.report.converged() ? exit_ok : exit_not_converged;
+  return code;
 }
 
 void add_method_options(CLI::App& command, SolveArguments& a) {
@@ -148,10 +156,10 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       ->check(CLI::IsMember({"host", "device"}))
       ->type_name("NAME");
   command
-      .add_option(
-          "--form", a.form,
-          "automatic, plain, fused, run, streamed, graph, resident, one-meeting (the last four on a "
-          "device)")
+      .add_option("--form", a.form,
+                  "automatic, plain, fused, run, streamed, graph, resident, one-meeting (the last "
+                  "four on a "
+                  "device)")
       ->type_name("NAME")
       ->capture_default_str();
   command
@@ -251,7 +259,7 @@ void add_file_options(CLI::App& command, SolveArguments& a) {
 
 }  // namespace
 
-void add_solve(CLI::App& app, Action& action) {
+void add_solve(CLI::App& app, const Ranks& ranks, Action& action) {
   auto arguments = std::make_shared<SolveArguments>();
   CLI::App* command = app.add_subcommand(
       "solve", "Solve A x = b, or its least squares, and report the true residual");
@@ -259,7 +267,13 @@ void add_solve(CLI::App& app, Action& action) {
   add_file_options(*command, *arguments);
   add_method_options(*command, *arguments);
   add_stopping_options(*command, *arguments);
-  command->callback([arguments, &action] { action = [arguments] { return solve(*arguments); }; });
+  command->callback([arguments, &ranks, &action] {
+    action = [arguments, &ranks] {
+      int code = exit_ok;
+      ranks.together([&] { code = solve(*arguments, ranks); });
+      return code;
+    };
+  });
 }
 
 }  // namespace cnc::cli

@@ -166,6 +166,13 @@ std::string speed_text(const SolveOutcome& outcome) {
   return text;
 }
 
+std::string ranks_text(const RowsOnRanks& on) {
+  return print(
+      "%d, the most entries on one %.2f times the mean, %.2g %% of them in columns of others, "
+      "up to %d neighbour%s",
+      on.ranks, on.imbalance, 100 * on.cut, on.neighbours, plural(on.neighbours));
+}
+
 std::string backend_text(const SolveOutcome& outcome) {
   const SolveReport& report = outcome.report;
   std::string text = outcome.backend->name;
@@ -227,6 +234,7 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
   out << labelled("Solver", solver_text(request, report.method));
   if (!report.choice.empty()) out << labelled("", styled(Style::dim, report.choice));
   out << labelled("Backend", backend_text(outcome));
+  if (outcome.on_ranks.ranks > 1) out << labelled("Ranks", ranks_text(outcome.on_ranks));
   print_format(out, request, outcome);
   if (!outcome.preconditioner_choice.empty())
     out << labelled("Precondition", outcome.report.preconditioner)

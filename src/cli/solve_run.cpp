@@ -2,82 +2,23 @@
 
 #include "interrupt.hpp"
 #include "iteration_progress.hpp"
-#include "mixed.hpp"
 #include "multigrid.hpp"
 #include "output_file.hpp"
 #include "solve_repeats.hpp"
+#include "solve_vectors.hpp"
 #include "text.hpp"
 #include "timing.hpp"
-#include "vector_file.hpp"
 
 #include <cnc/convert.hpp>
 #include <cnc/copy.hpp>
-#include <cnc/io.hpp>
 #include <cnc/model.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 
 namespace cnc::cli {
 namespace {
-
-/// In [-1, 1).
-double random_entry(std::uint64_t seed, std::uint64_t index) {
-  return detail::unit_entry(seed * 0xD1342543DE82EF95u + index * detail::golden);
-}
-
-std::uint64_t parse_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw InvalidArgument("--rhs random:" + text + ": the seed must be a whole number from 0");
-  return seed;
-}
-
-/// Row sums are what A does to ones, so that x = 1 solves the system.
-template <class V>
-void fill_with_row_sums(const CsrMatrix<V>& A, const Vector<V>& b) {
-  for (index_t i = 0; i < A.rows; ++i) {
-    double sum = 0;
-    for (index_t k = A.row_offsets(static_cast<std::size_t>(i));
-         k < A.row_offsets(static_cast<std::size_t>(i) + 1); ++k)
-      sum += static_cast<double>(A.values(static_cast<std::size_t>(k)));
-    b(static_cast<std::size_t>(i)) = static_cast<V>(sum);
-  }
-}
-
-const std::string random = "random:";
-
-bool is_built_in_rhs(const std::string& text) {
-  return text == "ones" || text == "a-times-ones" || text.rfind(random, 0) == 0;
-}
-
-template <class V>
-Vector<V> right_hand_side(const std::string& text, const CsrMatrix<V>& A) {
-  if (!is_built_in_rhs(text)) return vector_from_file<V>(text, "right-hand side", A.rows, "rows");
-  const auto b = zeroed<V>("b", static_cast<std::size_t>(A.rows));
-  if (text == "ones") {
-    Kokkos::deep_copy(b, V(1));
-  } else if (text == "a-times-ones") {
-    fill_with_row_sums(A, b);
-  } else {
-    const std::uint64_t seed = parse_seed(text.substr(random.size()));
-    for (std::size_t i = 0; i < b.extent(0); ++i) b(i) = static_cast<V>(random_entry(seed, i));
-  }
-  return b;
-}
-
-template <class V>
-double distance_from_ones(const Vector<V>& x) {
-  double worst = 0;
-  for (std::size_t i = 0; i < x.extent(0); ++i) {
-    const double distance = std::abs(static_cast<double>(x(i)) - 1);
-    if (!(distance <= worst)) worst = distance;  // keeps NaN
-  }
-  return worst;
-}
 
 /// Streams over as much memory as an iteration does: cache or main memory, whichever it runs from.
 template <class Exec>
@@ -87,23 +28,12 @@ double bandwidth_for(Context<Exec>& ctx, const SolveReport& report) {
   return measure_read_bandwidth(ctx, static_cast<std::size_t>(std::clamp(bytes, 1e5, 1e9)));
 }
 
-template <class V>
-void write_solution(const std::string& path, const Vector<V>& x) {
-  if (path.ends_with(".cnc"))
-    write_cache(path, Vector<const V>(x));
-  else
-    write_vector(path, Vector<const V>(x));
-}
-
 template <class V, class Exec>
 SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMatrix<V>& A,
                       SolveRequest request) {
   using Space = typename Exec::memory_space;
   const Vector<V> b = right_hand_side(request.rhs, A);
-  const Vector<V> x0 = request.x0 == "zero"
-                           ? zeroed<V>("x", static_cast<std::size_t>(A.cols))
-                           : vector_from_file<V>(request.x0, "start vector", A.cols,
-                                                 A.rows == A.cols ? "rows" : "columns");
+  const Vector<V> x0 = start_vector(request.x0, A);
   ProgressLine line(request.show_progress);
   const double rtol = request.options.rtol;
   request.options.callback_interval = callback_interval(ctx, A.nonzeros);
@@ -118,10 +48,10 @@ SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMa
   line.show("  preparing ...");
   const Vector<const V, Space> rhs = copy_to<Space>(b);
   const Vector<V, Space> solution = copy_to<Space>(x0);  // on a host x0 itself
-  Vector<V, Space> start_vector;
+  Vector<V, Space> start;
   if (request.repeat > 1) {
-    start_vector = zeroed<V, Space>("x0", x0.extent(0));
-    Kokkos::deep_copy(start_vector, solution);
+    start = zeroed<V, Space>("x0", x0.extent(0));
+    Kokkos::deep_copy(start, solution);
   }
   const CsrMatrix<V, Space> matrix = copy_to<Space>(A);
   Solver<V, Exec> solver(ctx, request.options);
@@ -139,10 +69,10 @@ SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMa
   } else if (auto made = make_preconditioner<V, Exec>(request.preconditioner)) {
     solver.set_preconditioner(std::move(made));
   }
-  const double start = now();
+  const double prepare_start = now();
   solver.prepare(matrix);
   ctx.fence();
-  outcome.prepare_seconds = now() - start;
+  outcome.prepare_seconds = now() - prepare_start;
   const double solve_start = now();
   outcome.report = solver.solve(rhs, solution);
   outcome.repeats.first_seconds = now() - solve_start;
@@ -155,7 +85,7 @@ SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMa
   if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
   if (request.repeat > 1) {
     line.show("  repeating ...");
-    measure_repeats(ctx, solver, matrix, A, rhs, solution, start_vector, request, outcome);
+    measure_repeats(ctx, solver, matrix, A, rhs, solution, start, request, outcome);
     line.clear();
   }
   if (request.measure_bandwidth) outcome.bandwidth = bandwidth_for(ctx, outcome.report);

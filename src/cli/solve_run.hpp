@@ -57,6 +57,14 @@ struct Repeats {
   }
 };
 
+/// How the rows of the matrix lie on several processes.
+struct RowsOnRanks {
+  int ranks = 1;
+  double imbalance = 1;  ///< the most entries of a rank over the mean
+  double cut = 0;        ///< the share of entries that are in columns of other ranks
+  int neighbours = 0;    ///< of a rank at most
+};
+
 /// What came out, for the report on the screen and the one in JSON.
 struct SolveOutcome {
   const Backend* backend = nullptr;
@@ -67,6 +75,7 @@ struct SolveOutcome {
   std::string preconditioner_choice;      ///< of auto: why
   double prepare_seconds = 0;
   Repeats repeats;
+  RowsOnRanks on_ranks;
   double error = std::numeric_limits<double>::quiet_NaN();  ///< max |x - 1|; NaN: solution unknown
   double bandwidth =
       0;  ///< measured read rate at the working set of an iteration, bytes/s; 0: not measured

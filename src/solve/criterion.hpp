@@ -3,6 +3,7 @@
 #include <cnc/solver.hpp>
 
 #include "on_each.hpp"
+#include "solve/other_ranks.hpp"
 #include "solve/tally.hpp"
 #include "solve/workspace.hpp"
 
@@ -23,6 +24,7 @@ template <class W>
 struct GroupNorms {
   const W* v;
   const index_t* permutation;  ///< null: rows as given
+  int first;                   ///< the component of the first row
   offset_t rows, groups, per_group;
   int components;
   bool side_by_side;  ///< neighbouring groups have neighbouring rows, as a device reads best
@@ -35,7 +37,8 @@ struct GroupNorms {
     const offset_t begin = side_by_side ? group : group * per_group;
     const offset_t end = side_by_side || begin + per_group > rows ? rows : begin + per_group;
     for (offset_t i = begin; i < end; i += side_by_side ? groups : 1) {
-      const int c = static_cast<int>((permutation != nullptr ? permutation[i] : i) % components);
+      const offset_t row = permutation != nullptr ? permutation[i] : i;
+      const int c = static_cast<int>((first + row) % components);
       const double entry = static_cast<double>(v[i]), size = entry < 0 ? -entry : entry;
       if (squares)
         of[c] += size * factor[c] * (size * factor[c]);
@@ -62,13 +65,15 @@ class Criterion {
   using Norms = std::vector<double>;
 
   Criterion(const Context<Exec>& ctx, Workspace<V, Space>& work, const SolveOptions& options,
-            const Vector<index_t, Space>& permutation, index_t rows, Tally& tally)
+            const Vector<index_t, Space>& permutation, index_t rows, Tally& tally,
+            OtherRanks* ranks = nullptr)
       : ctx_(ctx),
         work_(work),
         options_(options),
         permutation_(permutation.extent(0) > 0 ? permutation.data() : nullptr),
         rows_(rows),
-        tally_(tally) {}
+        tally_(tally),
+        ranks_(ranks) {}
 
   /// Whether it is asked for. If not, nothing else here is called.
   bool active() const { return has_criterion(options_); }
@@ -134,8 +139,9 @@ class Criterion {
   double earliest() const {
     double result = 0;
     for (std::size_t c = 0; c < tolerances_.size(); ++c) {
-      const index_t others = static_cast<index_t>(c), step = options_.components;
-      const double rows = rows_ > others ? double((rows_ - others + step - 1) / step) : 0;
+      const offset_t others = static_cast<offset_t>(c), step = options_.components;
+      const offset_t all = ranks_ ? ranks_->all_rows() : rows_;
+      const double rows = all > others ? double((all - others + step - 1) / step) : 0;
       result = std::hypot(
           result, tolerances_[c] * (options_.norm == ResidualNorm::two ? 1 : std::sqrt(rows)));
     }
@@ -158,6 +164,7 @@ class Criterion {
     }
     GroupNorms<Entry> body{v.data(),
                            permutation_,
+                           ranks_ ? static_cast<int>(ranks_->first_row() % components) : 0,
                            rows_,
                            groups,
                            per_group,
@@ -184,6 +191,8 @@ class Criterion {
       else
         GroupNorms<Entry>::keep_larger(norm, work_.host_partial_norms(k));
     }
+    if (ranks_ && factor != nullptr) ranks_->add_up(result.data(), components);
+    if (ranks_ && factor == nullptr) ranks_->take_largest(result.data(), components);
     return result;
   }
 
@@ -193,6 +202,7 @@ class Criterion {
   const index_t* permutation_;
   index_t rows_;
   Tally& tally_;
+  OtherRanks* ranks_;  ///< null: there are none
   Norms tolerances_;
 };
 

@@ -74,30 +74,19 @@ class Diagnosis {
   bool nonsymmetric() {
     if (!asymmetry_)
       asymmetry_ = found_in_csr(Asymmetry{}, [](const auto& A) { return find_asymmetry(A); });
-    return asymmetry_->relative > std::sqrt(double(std::numeric_limits<V>::epsilon()));
+    return system_.anywhere(is_nonsymmetric_here());
   }
   /// Looks once, before there is a solve, whether the matrix differs from its transpose by more than files that are written
   /// with few digits do, and by more than what rounding leaves beside its largest entries.
   void check_symmetry() {
-    if (!nonsymmetric() || !(asymmetry_->relative > 1e-3)) return;
-    const double difference = std::abs(asymmetry_->value - asymmetry_->mirror);
-    const double largest =
-        found_in_csr(LargestEntry(), [&](const auto& A) {
-          return sum_over<LargestEntry>(system_.ctx->execution_space_instance(), A.blocks(),
-                                        FindLargestEntry<V>{A.values.data()});
-        }).value;
-    clearly_nonsymmetric_ = !(difference <= std::numeric_limits<V>::epsilon() * largest);
+    if (!nonsymmetric()) return;
+    clearly_nonsymmetric_ = system_.anywhere(is_clearly_nonsymmetric_here());
   }
   /// What check_symmetry() found.
   bool is_clearly_nonsymmetric() const { return clearly_nonsymmetric_; }
   /// "a(3, 5) = 1, a(5, 3) = -1 (counted from 0)": where it differs most.
   std::string asymmetric_entries_text() const {
-    const std::string i = row_text(asymmetry_->row), j = row_text(asymmetry_->column);
-    char values[2][32];
-    std::snprintf(values[0], sizeof values[0], "%.10g", asymmetry_->value);
-    std::snprintf(values[1], sizeof values[1], "%.10g", asymmetry_->mirror);
-    return "a(" + i + ", " + j + ") = " + values[0] + ", a(" + j + ", " + i + ") = " + values[1] +
-           " (counted from 0)";
+    return system_.said_by_ranks(is_nonsymmetric_here() ? entries_text() : "");
   }
   std::string asymmetry_text() const {
     return "the matrix is not symmetric, which this method requires and bicgstab does not: " +
@@ -114,6 +103,29 @@ class Diagnosis {
   }
 
  private:
+  /// Of the block of a rank, or of all.
+  bool is_nonsymmetric_here() const {
+    return asymmetry_->relative > std::sqrt(double(std::numeric_limits<V>::epsilon()));
+  }
+  bool is_clearly_nonsymmetric_here() const {
+    if (!(asymmetry_->relative > 1e-3)) return false;
+    const double difference = std::abs(asymmetry_->value - asymmetry_->mirror);
+    const double largest =
+        found_in_csr(LargestEntry(), [&](const auto& A) {
+          return sum_over<LargestEntry>(system_.ctx->execution_space_instance(), A.blocks(),
+                                        FindLargestEntry<V>{A.values.data()});
+        }).value;
+    return !(difference <= std::numeric_limits<V>::epsilon() * largest);
+  }
+  std::string entries_text() const {
+    const std::string i = row_text(asymmetry_->row), j = row_text(asymmetry_->column);
+    char values[2][32];
+    std::snprintf(values[0], sizeof values[0], "%.10g", asymmetry_->value);
+    std::snprintf(values[1], sizeof values[1], "%.10g", asymmetry_->mirror);
+    return "a(" + i + ", " + j + ") = " + values[0] + ", a(" + j + ", " + i + ") = " + values[1] +
+           " (counted from 0)";
+  }
+
   /// find(A) of the matrix in CSR; `unknown` where there is none, or no memory to make it.
   template <class Found, class Find>
   Found found_in_csr(const Found& unknown, const Find& find) const {
@@ -134,12 +146,13 @@ class Diagnosis {
   std::string diagonal_text(std::optional<index_t>& known, bool or_zero, const char* what) {
     if (!known)
       known = found_in_csr(index_t(-1), [&](const auto& A) { return diagonal_row(A, or_zero); });
-    if (*known < 0) return {};
-    return "the diagonal entry of row " + row_text(*known) + " (counted from 0) " + what;
+    return system_.said_by_ranks(*known < 0 ? ""
+                                            : "the diagonal entry of row " + row_text(*known) +
+                                                  " (counted from 0) " + what);
   }
 
   std::string row_text(index_t row) const {
-    return std::to_string(ordering_.active() ? ordering_.original_row(row) : row);
+    return system_.row_text(ordering_.active() ? ordering_.original_row(row) : row);
   }
 
   const System<V, Exec>& system_;

@@ -47,7 +47,8 @@ class Drive {
         report_(report),
         engine_(system, work, x, methods[0], choose_form(system, methods[0], options.form), tally_),
         true_residual_(system, work, null_space, b, x, tally_),
-        criterion_(*system.ctx, work, options, views.ordering.permutation, system.rows, tally_) {
+        criterion_(*system.ctx, work, options, views.ordering.permutation, system.rows, tally_,
+                   system.ranks.get()) {
     if (engine_.unseen()) engine_.set_behind(enqueue_residual_behind, this);
     engine_.set_parameters(spectrum().smallest, spectrum().largest);
   }
@@ -105,6 +106,11 @@ class Drive {
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
+  /// The time by which limits are judged: one clock for all ranks.
+  double limiting_seconds() const {
+    return system_.ranks ? system_.ranks->of_first(seconds()) : seconds();
+  }
+
   Cost iteration_cost() const {
     double passes = facts().passes, flops = facts().flops_per_row;
     const auto M = system_.preconditioner().local();
@@ -137,6 +143,7 @@ class Drive {
 
   SolveStatus run() {
     methods_.allocate_basis();
+    calls_back_ = system_.anywhere(bool(options_.callback));
     const auto start = true_residual_.begin(work_.r, [&] {
       if (!engine_.unseen() || !setup_.ok()) return;
       engine_.start_ahead();
@@ -159,7 +166,7 @@ class Drive {
     if (!std::isfinite(residual + true_residual_.of_data()))
       return end(SolveStatus::not_finite, "the initial residual b - A x0");
     if (is_met(residual)) return SolveStatus::converged;
-    if (!setup_.ok()) return preconditioner_failure();
+    if (system_.anywhere(!setup_.ok())) return preconditioner_failure();
     if (methods_.is_one() && facts().symmetric && !options_.allow_nonsymmetric &&
         diagnosis_.is_clearly_nonsymmetric())
       return explain(SolveStatus::unsuitable,
@@ -413,7 +420,7 @@ class Drive {
     const double limit = options_.divergence * initial_;
     while (!(engine_.seen().rr() <= target * target)) {
       if (engine_.iterations() >= options_.max_iterations) return SolveStatus::max_iterations;
-      if (seconds() >= options_.max_seconds) return SolveStatus::time_limit;
+      if (is_timed() && limiting_seconds() >= options_.max_seconds) return SolveStatus::time_limit;
       if (learning_)
         iterate_and_learn(target * target);
       else
@@ -507,18 +514,21 @@ class Drive {
     return learns_no_more_ || promised < 2 || kept >= promised / 2;
   }
 
+  bool is_timed() const { return std::isfinite(options_.max_seconds); }
+
   index_t batch_size() const {
     const index_t done = engine_.iterations();
     index_t size = std::min(Work::longest_batch, options_.max_iterations - done);
     // An eigenvalue beyond the spectrum shows before much is lost.
     if (takes_spectrum() && !spectrum_is_given())
       size = std::min(size, std::max<index_t>(4, done - started_at_));
-    if (options_.callback && options_.callback_interval > 0)
+    if (calls_back_ && options_.callback_interval > 0)
       size = std::min(size, options_.callback_interval - done % options_.callback_interval);
-    if (std::isfinite(options_.max_seconds)) {
+    if (is_timed()) {
       // No more iterations than fit into the time left, judged by those done so far.
-      const double each = done > 0 ? seconds() / done : 0;
-      const double fit = each > 0 ? (options_.max_seconds - seconds()) / each : 1;
+      const double now = limiting_seconds();
+      const double each = done > 0 ? now / done : 0;
+      const double fit = each > 0 ? (options_.max_seconds - now) / each : 1;
       size = std::max<index_t>(1, static_cast<index_t>(std::min<double>(size, fit)));
     }
     return size;
@@ -527,7 +537,15 @@ class Drive {
   bool report_progress() {
     const index_t done = engine_.iterations();
     const index_t interval = options_.callback_interval;
-    if (!options_.callback || (interval > 0 && done % interval != 0)) return true;
+    if (!calls_back_ || (interval > 0 && done % interval != 0)) return true;
+    const CallbackAction action = agreed(call_back());
+    accepted_ = action.value == CallbackAction::accept;
+    return action.value == CallbackAction::proceed;
+  }
+  /// What the caller's function answers; on a rank without one what does not count.
+  CallbackAction call_back() {
+    if (!options_.callback) return CallbackAction::accept;
+    const index_t done = engine_.iterations();
     ShownIterate<V, Exec> shown(
         true_residual_, views_,
         [](void* engine) { static_cast<Engine<V, Exec>*>(engine)->form_residual(); }, &engine_);
@@ -536,8 +554,12 @@ class Drive {
                                                      report_.recurrence_residual / reference_,
                                                      seconds(), report_.energy_error, &shown});
     residual_is_behind_ = false;  // the callback may have used the context's slots, and q to see r
-    accepted_ = action.value == CallbackAction::accept;
-    return action.value == CallbackAction::proceed;
+    return action;
+  }
+  /// The answer of all ranks: stop where one says so, accept where all do.
+  CallbackAction agreed(CallbackAction mine) const {
+    if (system_.anywhere(mine.value == CallbackAction::stop)) return CallbackAction::stop;
+    return system_.anywhere(mine.value == CallbackAction::proceed) ? CallbackAction::proceed : mine;
   }
 
   /// Nothing is promised for a matrix that is not symmetric: one that gains nothing ends here.
@@ -631,16 +653,16 @@ class Drive {
   }
 
   SolveStatus preconditioner_failure() {
+    return explain(SolveStatus::breakdown,
+                   system_.said_by_ranks(setup_.ok() ? "" : preconditioner_fault()));
+  }
+  std::string preconditioner_fault() const {
+    const std::string row = "row " + system_.row_text(setup_.row) + " (counted from 0) ";
     if (setup_.fault != nullptr)
-      return explain(SolveStatus::breakdown, "preconditioner '" + system_.preconditioner().name() +
-                                                 "': row " + std::to_string(setup_.row) +
-                                                 " (counted from 0) " + setup_.fault);
-    return explain(
-        SolveStatus::breakdown,
-        std::string(setup_.singular_block ? "the diagonal block" : "the diagonal entry") +
-            (facts().normal_equations ? " of A^T A" : "") + " of row " +
-            std::to_string(setup_.row) + " (counted from 0) is " +
-            (setup_.singular_block ? "singular" : "zero, missing or not finite"));
+      return "preconditioner '" + system_.preconditioner().name() + "': " + row + setup_.fault;
+    return std::string(setup_.singular_block ? "the diagonal block" : "the diagonal entry") +
+           (facts().normal_equations ? " of A^T A" : "") + " of " + row + "is " +
+           (setup_.singular_block ? "singular" : "zero, missing or not finite");
   }
 
   SolveStatus breakdown(Breakdown kind) {
@@ -704,6 +726,7 @@ class Drive {
   bool leaves_interval_ =
       false;  ///< ... because the residual has grown: x is then that from before
   bool accepted_ = false;
+  bool calls_back_ = false;  ///< there is a callback, on any rank
   double rhs_norm_ = 0, initial_ = SolveReport::not_computed, reference_ = 0;
   double recorded_ = 0;      ///< the true residual in the report
   double least_target_ = 0;  ///< below which the recurrence is not trusted

@@ -182,9 +182,28 @@ class Engine {
     const PhaseFacts* const phases = starts ? method_->start : method_->iteration;
     const PassEntry<V>* const entries = starts ? passes().start : passes().iteration;
     const int count = starts ? method_->start_phases : method_->iteration_phases;
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < count; ++k) {
+      const MethodScalars before = system_.ranks ? *work_.scalars.data() : MethodScalars();
       phases[k].is_product ? multiply(phases[k])
                            : pass(phases[k], entries[k], {static_cast<int>(which_), group, k});
+      if (system_.ranks) add_up(phases[k], before);
+    }
+  }
+
+  /// What a phase has summed over the own rows becomes the sum over those of all ranks. Of a pass, the scalars that follow
+  /// from its sums are worked out again, from those before it. A breakdown follows from sums, so all ranks have it.
+  void add_up(const PhaseFacts& phase, const MethodScalars& before) {
+    MethodScalars& s = *work_.scalars.data();
+    if (phase.sums.count == 0 || s.breakdown != Breakdown::none) return;
+    double sums[3] = {};
+    for (int k = 0; k < phase.sums.count; ++k) sums[k] = s[phase.sums.at[k]];
+    system_.add_up(sums, phase.sums.count);
+    if (phase.is_product) {
+      for (int k = 0; k < phase.sums.count; ++k) s[phase.sums.at[k]] = sums[k];
+    } else {
+      s = before;
+      phase.take_sums(s, sums);
+    }
   }
 
   /// A preconditioner that passes do not apply is enqueued between the two parts of one; so is any where the second part is
@@ -194,7 +213,7 @@ class Engine {
       entry(queue(), system_.rows, operand(), vectors(), work_.scalars.data(), which);
       ++tally_.backend_calls;
     };
-    const bool compensates = is_compensated(system_.arithmetic) && phase.sums > 0;
+    const bool compensates = is_compensated(system_.arithmetic) && phase.sums.count > 0;
     if (!compensates && (local_ || !phase.M.active())) return part(PassPart::whole);
     part(PassPart::before);
     if (phase.M.active()) {
@@ -221,14 +240,18 @@ class Engine {
 
   void multiply(const PhaseFacts& phase) {
     ++tally_.backend_calls;
-    if (phase.with >= 0 && system_.has_product_with_dots()) {
+    if (phase.with >= 0 && multiplies_with_dots(phase)) {
       const ProductDots<V> dots{vector(phase.with).data(), scalar(phase.with_scalar),
                                 phase.self_scalar >= 0 ? scalar(phase.self_scalar) : nullptr};
-      return system_.with_operand([&](const auto& A) {
+      if (system_.ranks) system_.ranks->begin(vector(phase.of).data(), false);
+      system_.with_operand([&](const auto& A) {
         system_.ctx->template matrices<V>(A).spmv_dot(queue(), phase.transposed ? *A.transpose : A,
                                                       vector(phase.of).data(),
                                                       vector(phase.to).data(), dots);
       });
+      if (system_.ranks)
+        *dots.with_result += system_.ranks->end(vector(phase.to).data(), false, dots.with);
+      return;
     }
     system_.apply(vector(phase.of), vector(phase.to), phase.transposed);
     const V* const result = vector(phase.to).data();
@@ -238,6 +261,13 @@ class Engine {
     };
     if (phase.with >= 0) dot(vector(phase.with).data(), phase.with_scalar);
     if (phase.self_scalar >= 0) dot(result, phase.self_scalar);
+  }
+
+  /// Whether a product leaves its dots. With other ranks these are of the own block and made up by the dot with what others
+  /// add; one of the result with itself would lose digits so.
+  bool multiplies_with_dots(const PhaseFacts& phase) const {
+    const bool adds_up = !phase.transposed && phase.self_scalar < 0 && phase.with != phase.to;
+    return system_.has_product_with_dots() && (!system_.ranks || adds_up);
   }
 
   /// Iterations in one backend call.

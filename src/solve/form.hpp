@@ -13,16 +13,18 @@ namespace cnc::detail {
 /// Errors   UnsupportedOperation (asked for, but not on offer).
 template <class V, class Exec>
 SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm asked) {
-  if (system.arithmetic != Arithmetic::fast) {
-    // What is compensated or not lies between the steps of an iteration.
-    system.require_arithmetic();
+  if (system.arithmetic != Arithmetic::fast) system.require_arithmetic();
+  if (system.arithmetic != Arithmetic::fast || system.ranks) {
+    // What is compensated or not, and what other ranks have to say, lies between the steps of an iteration.
     const SolveForm steps =
         is_phased(method) ? SolveForm::fused_steps : SolveForm::plain_operations;
     if (asked != SolveForm::automatic && asked != steps)
-      throw UnsupportedOperation(std::string("SolveOptions: arithmetic '") +
-                                 to_string(system.arithmetic) + "' takes the form '" +
-                                 to_string(steps) + "' of " + method_facts(method).name +
-                                 ", not '" + to_string(asked) + "'");
+      throw UnsupportedOperation(
+          "SolveOptions: " +
+          (system.ranks ? "a solve of several ranks"
+                        : std::string("arithmetic '") + to_string(system.arithmetic) + "'") +
+          " takes the form '" + to_string(steps) + "' of " + method_facts(method).name + ", not '" +
+          to_string(asked) + "'");
     asked = steps;
   }
   const bool local = system.is_local();

@@ -246,7 +246,9 @@ class Gmres {
       ops().mdot(queue(), n(), part, v(k).data(), basis().stride, w().data(), h + k);
       ++tally_.backend_calls;
     }
+    system_.add_up(h, count);
     add(-1, count, h, basis().v, w(), ww);
+    system_.add_up(ww, 1);
   }
 
   /// to := to + scale sum_k c[k] of_k, c in the backend's memory.

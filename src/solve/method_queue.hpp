@@ -74,7 +74,7 @@ class MethodQueue {
       form = choose_form(system_, method, options_.form);
       if (is_phased(method)) return true;
       const int before = restart_before(k);
-      if (restart_of(k) == before || before >= system_.rows)
+      if (restart_of(k) == before || before >= system_.all_rows())
         return false;  // no longer than what has failed
       allocate_basis_of(k);
       return true;

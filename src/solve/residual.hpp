@@ -58,7 +58,7 @@ class TrueResidual {
   /// The same in two parts: r and its norm are there once all that was enqueued is done.
   void enqueue(const Vector<V, Space>& r, int slot) {
     if constexpr (std::is_same_v<V, float>) {
-      if (work_.wide_x.extent(0) != 0) return enqueue_in_double(r, slot);
+      if (work_.has_wide) return enqueue_in_double(r, slot);
     }
     system_.apply_exactly(x_, r);
     system_.vector_ops().axpby(queue(), rows(), static_cast<V>(scale_), b_.data(), V(-1), r.data());
@@ -80,7 +80,7 @@ class TrueResidual {
   template <class F>
   decltype(auto) with_exact(const Vector<V, Space>& r, F&& f) const {
     if constexpr (std::is_same_v<V, float>)
-      if (work_.wide_r.extent(0) != 0) return f(work_.wide_r);
+      if (work_.has_wide) return f(work_.wide_r);
     return f(r);
   }
 
@@ -164,7 +164,7 @@ class TrueResidual {
 
   static constexpr int slot_of_data = 3;
 
-  bool least_squares() const { return work_.normal.extent(0) != 0; }
+  bool least_squares() const { return work_.has_normal; }
   void choose_scale(double rhs_norm) {
     constexpr double largest = std::is_same_v<V, float> ? 1e20 : 1e100;
     constexpr int exponents = std::numeric_limits<V>::max_exponent - 8;
@@ -207,16 +207,22 @@ class TrueResidual {
     ++tally_.backend_calls;
     const Context<Exec>& ctx = *system_.ctx;
     const auto& ops = ctx.template vectors<std::remove_const_t<W>>();
+    double* const result = ctx.result_slot(slot);
     if (is_compensated(system_.arithmetic))
-      ops.dot_compensated(queue(), rows(), v.data(), v.data(), ctx.result_slot(slot));
+      ops.dot_compensated(queue(), rows(), v.data(), v.data(), result);
+    else if (leaves_squares())
+      ops.dot(queue(), rows(), v.data(), v.data(), result);
     else
-      ops.nrm2(queue(), rows(), v.data(), ctx.result_slot(slot));
+      ops.nrm2(queue(), rows(), v.data(), result);
+    system_.add_up(result, 1);
   }
-  /// The norm that enqueue_norm has left there: of a compensated one the square.
+  /// The norm that enqueue_norm has left there.
   double norm_in(int slot) const {
     const double left = *system_.ctx->result_slot(slot);
-    return is_compensated(system_.arithmetic) ? std::sqrt(left) : left;
+    return leaves_squares() ? std::sqrt(left) : left;
   }
+  /// Whether enqueue_norm leaves the square of the norm: what is compensated, and what ranks can add up.
+  bool leaves_squares() const { return is_compensated(system_.arithmetic) || system_.ranks; }
   void wait() {
     ++tally_.host_synchronisations;
     (void)system_.ctx->read_results();

@@ -134,7 +134,8 @@ struct Solver<V, Exec>::State {
         system.plan_products();
         system.built_in.add_transpose(exec());
         system.of_normal = {as_prepared.preconditioner, system.built_in.block_size()};
-        normal_is_set_up = system.of_normal.set_up_normal(transpose_in_csr()).ok();
+        normal_is_set_up =
+            !system.anywhere(!system.of_normal.set_up_normal(transpose_in_csr()).ok());
         ctx->fence();
       } catch (...) {
         forget_transpose();
@@ -385,6 +386,7 @@ struct Solver<V, Exec>::State {
     forget_narrow();
     system.matrix_free.reset();
     system.built_in = {};
+    system.ranks.reset();
   }
 
   void build_layout(const CsrMatrix<V, Space>& A) {
@@ -728,9 +730,16 @@ Solver<V, Exec>& Solver<V, Exec>::operator=(Solver&&) noexcept = default;
 
 template <class V, class Exec>
 void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& given) {
+  prepare_among(nullptr, given);
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::prepare_among(std::shared_ptr<detail::OtherRanks> ranks,
+                                    const CsrMatrix<V, Space>& given) {
   State& s = *state_;
   if (given.block_size != 1) return prepare(Matrix<V, Space>(given));
   s.prepare(given.rows, given.cols, [&] {
+    s.system.ranks = std::move(ranks);
     const CsrMatrix<V, Space> A = detail::made_square(s.exec(), s.checked(given));
     s.require_room(A.rows, A.blocks(), 0);
     s.pattern = s.copies ? detail::cloned(A) : A;
@@ -742,6 +751,11 @@ void Solver<V, Exec>::prepare(const CsrMatrix<V, Space>& given) {
     // Solves say so before they iterate.
     if (s.named().symmetric && !s.options.trusted) s.diagnosis.check_symmetry();
   });
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::go_on_among(std::shared_ptr<detail::OtherRanks> ranks) {
+  state_->system.ranks = std::move(ranks);
 }
 
 template <class V, class Exec>

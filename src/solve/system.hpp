@@ -4,6 +4,7 @@
 #include <cnc/formats.hpp>
 #include <cnc/spmv.hpp>
 
+#include "solve/other_ranks.hpp"
 #include "solve/preconditioners.hpp"
 
 #include <atomic>
@@ -49,6 +50,8 @@ struct System {
   bool uses_normal = false;                ///< the one of A^T A is in use
   std::shared_ptr<PreconditionerBase<V, Exec>> given;  ///< the caller's, in its place
   std::uint64_t version = 0;                           ///< of the caller's as it is set up
+  /// Those that have the other rows, where this is the block of the own rows and columns; null: there are none.
+  std::shared_ptr<OtherRanks> ranks;
 
   /// @{
   /// The transpose of either in the same format, for methods with products with it; else empty. A symmetric layout is
@@ -128,8 +131,35 @@ struct System {
   void apply(const Vector<const V, Space>& x, const Vector<V, Space>& y,
              bool transposed = false) const {
     if (matrix_free) return (transposed ? matrix_free->apply_transposed : matrix_free->apply)(x, y);
-    multiply(ctx->queue(), x, y, transposed);
+    among_ranks(x, y, transposed, [&] { multiply(ctx->queue(), x, y, transposed); });
   }
+  /// multiply_own() is y := the own block times x, during which what other ranks need of x is on its way.
+  template <class W, class MultiplyOwn>
+  void among_ranks(const Vector<const W, Space>& x, const Vector<W, Space>& y, bool transposed,
+                   const MultiplyOwn& multiply_own) const {
+    if (ranks) ranks->begin(x.data(), transposed);
+    multiply_own();
+    if (ranks) ranks->end(y.data(), transposed, nullptr);
+  }
+  /// Sums over the own rows become those over all rows. On a host, where they are there.
+  void add_up(double* sums, int count) const {
+    if (ranks) ranks->add_up(sums, count);
+  }
+  /// Whether something is so on any rank.
+  bool anywhere(bool here) const {
+    double found = here;
+    if (ranks) ranks->take_largest(&found, 1);
+    return found != 0;
+  }
+  /// What there is to say of a row, by the first rank that has something to say.
+  std::string said_by_ranks(std::string here) const {
+    return ranks ? ranks->first_text(here) : here;
+  }
+  /// The number of a row among those of all ranks.
+  std::string row_text(offset_t row) const {
+    return std::to_string(row + (ranks ? ranks->first_row() : 0));
+  }
+  offset_t all_rows() const { return ranks ? ranks->all_rows() : rows; }
   /// The same on a queue that need not be the context's; not for matrix-free systems.
   void multiply(const Queue& queue, const Vector<const V, Space>& x, const Vector<V, Space>& y,
                 bool transposed = false) const {
@@ -193,10 +223,12 @@ struct System {
   void apply_exactly(const Vector<const V, Space>& x, const Vector<V, Space>& y,
                      bool transposed = false) const {
     if (matrix_free || (uses_narrow() && narrow_is_exact)) return apply(x, y, transposed);
-    if (transposed)
-      multiply_with(*transpose, uses_narrow() ? nullptr : product_plans.transpose.get(), x, y);
-    else
-      multiply_with(matrix, product_plans.matrix.get(), x, y);
+    among_ranks(x, y, transposed, [&] {
+      if (transposed)
+        multiply_with(*transpose, uses_narrow() ? nullptr : product_plans.transpose.get(), x, y);
+      else
+        multiply_with(matrix, product_plans.matrix.get(), x, y);
+    });
   }
   /// The same with a matrix and its plan.
   template <class M, class W>
@@ -221,7 +253,7 @@ struct System {
   }
   /// y := A x in double with a float matrix.
   void apply_widened(const Vector<const double, Space>& x, const Vector<double, Space>& y) const {
-    multiply_with(matrix, product_plans.widened.get(), x, y);
+    among_ranks(x, y, false, [&] { multiply_with(matrix, product_plans.widened.get(), x, y); });
   }
 
   const PreconditionerBase<V, Exec>& preconditioner() const {
@@ -329,7 +361,8 @@ struct System {
   /// Compulsory traffic of one product with the operator that iterations use.
   Cost product_cost() const {
     if (matrix_free) return cost::vectors(rows, 2, 0, sizeof(V));
-    return uses_narrow() ? spmv_cost(*narrow, sizeof(V)) : spmv_cost(matrix, sizeof(V));
+    const Cost own = uses_narrow() ? spmv_cost(*narrow, sizeof(V)) : spmv_cost(matrix, sizeof(V));
+    return ranks ? own + ranks->halo_cost(sizeof(V)) : own;
   }
 };
 

@@ -41,6 +41,8 @@ struct Workspace {
       guess;  ///< b and x in the order of the rows that iterations use (reordering)
   Vector<double, Space> wide_x, wide_r;  ///< of float vectors: for the true residual in double
   Vector<V, Space> normal;               ///< of least squares: A^T (b - A x)
+  bool has_wide = false,
+       has_normal = false;  ///< whether there are these, though they may be of no rows
   Kokkos::View<MethodScalars*, Space> scalars;
   Kokkos::View<MethodScalars*, SharedSpace<Space>>
       host_scalars;  ///< the host's copy; the same on a host
@@ -126,6 +128,8 @@ struct Workspace {
     wide_x = wide ? zeroed<double, Space>("cnc::wide_x", size) : Vector<double, Space>();
     wide_r = wide ? zeroed<double, Space>("cnc::wide_r", size) : Vector<double, Space>();
     normal = method.least_squares ? vector("cnc::normal") : Vector<V, Space>();
+    has_wide = wide;
+    has_normal = method.least_squares;
     scalars = zeroed<MethodScalars, Space>("cnc::scalars", 1);
     host_scalars = host_copy<MethodScalars, Space>("cnc::host_scalars", scalars);
     host_scalars(0) = {};

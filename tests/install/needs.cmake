@@ -1,5 +1,5 @@
 # What the installed package makes its clients find and link: Kokkos, OpenMP, zlib, and for a device its run-time
-# library; nothing else.
+# library; nothing else. Of cnc::mpi, MPI is found too.
 file(READ "${PACKAGE}/cncTargets.cmake" text)
 if(NOT text MATCHES "INTERFACE_LINK_LIBRARIES \"([^\"]*)\"")
   message(FATAL_ERROR "no link interface in ${PACKAGE}/cncTargets.cmake")
@@ -14,7 +14,7 @@ endforeach()
 
 file(STRINGS "${PACKAGE}/cncConfig.cmake" lines REGEX "find_dependency\\(")
 foreach(line IN LISTS lines)
-  if(NOT line MATCHES "find_dependency\\((Kokkos|OpenMP|ZLIB|CUDAToolkit)[ )]")
+  if(NOT line MATCHES "find_dependency\\((Kokkos|OpenMP|ZLIB|CUDAToolkit|MPI)[ )]")
     message(SEND_ERROR "clients must find: ${line}")
   endif()
 endforeach()

@@ -71,16 +71,18 @@ constexpr bool is_phased(Method method) { return static_cast<int>(method) < meth
 
 /// A phase as those see it who only order its execution.
 struct PhaseFacts {
-  bool is_product = false;       ///< else a pass
-  int of = 0;                    ///< product: of this vector
-  int to = 0;                    ///< product: into this one
-  int with = -1;                 ///< product: the vector of its dot, -1: none
-  int with_scalar = -1;          ///< product: where this dot goes
-  int self_scalar = -1;          ///< product: where its dot with itself goes, -1: none
-  bool transposed = false;       ///< product: with A^T
-  methods::Precondition M = {};  ///< pass: what it preconditions
-  bool stores = false;           ///< pass: whether it stores scalars
-  int sums = 0;                  ///< pass: how many it leaves
+  bool is_product = false;        ///< else a pass
+  int of = 0;                     ///< product: of this vector
+  int to = 0;                     ///< product: into this one
+  int with = -1;                  ///< product: the vector of its dot, -1: none
+  int with_scalar = -1;           ///< product: where this dot goes
+  int self_scalar = -1;           ///< product: where its dot with itself goes, -1: none
+  bool transposed = false;        ///< product: with A^T
+  methods::Precondition M = {};   ///< pass: what it preconditions
+  bool stores = false;            ///< pass: whether it stores scalars
+  methods::ScalarList sums = {};  ///< where its sums go; of a product its dots
+  /// Pass: the scalars after it, from those before it and its sums; null where it leaves none, and of a product.
+  void (*take_sums)(MethodScalars&, const double* sums) = nullptr;
 };
 
 /// What there is to know of a method without naming it.
@@ -116,6 +118,12 @@ struct MethodFacts {
 };
 
 namespace methods {
+template <class Pass>
+void take_sums_of(MethodScalars& s, const double* sums) {
+  s = begin_pass<Pass>(s);
+  if (s.breakdown == Breakdown::none) end_pass<Pass>(s, sums);
+}
+
 template <class Phase>
 constexpr PhaseFacts facts_of_phase() {
   PhaseFacts facts;
@@ -125,12 +133,14 @@ constexpr PhaseFacts facts_of_phase() {
     facts.to = Phase::to;
     if (Phase::dots > 0) facts.with = Phase::with[0], facts.with_scalar = Phase::scalar[0];
     if (Phase::dots > 1) facts.self_scalar = Phase::scalar[1];
+    if constexpr (Phase::dots > 0) facts.sums = {Phase::dots, {Phase::scalar[0], Phase::scalar[1]}};
     facts.transposed = Phase::transposed;
   } else {
     static_assert(!Phase::M.active() || contains(Phase::reads | Phase::writes, Phase::M.from));
     facts.M = Phase::M;
     facts.stores = stores_scalars<Phase>;
-    facts.sums = Phase::sums.count;
+    facts.sums = Phase::sums;
+    if constexpr (Phase::sums.count > 0) facts.take_sums = take_sums_of<Phase>;
   }
   return facts;
 }

@@ -1,0 +1,212 @@
+#pragma once
+
+// One system on several processes, over MPI: the library cnc::mpi, where CNC was built with CNC_ENABLE_MPI. Not part of cnc.hpp.
+
+#include <cnc/solver.hpp>
+
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cnc {
+
+/// An MPI operation failed: its name and MPI's own words are in the text.
+class MpiError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Something failed on another rank: which, and why, are in the text.
+class RankError : public Error {
+ public:
+  using Error::Error;
+};
+
+namespace detail {
+class Channel;
+template <class T>
+class Halo;
+}  // namespace detail
+
+/// Keeps MPI alive for as long as it lives: initialises it, and finalises it at the end of the scope. Does nothing at all
+/// where the program, or another library in it, has initialised MPI before: that one then finalises it.
+class [[nodiscard]] MpiScope {
+ public:
+  /// Asks for MPI_THREAD_FUNNELED: the library calls MPI from the threads that call it, never from its own.
+  /// Errors   MpiError (MPI has been finalised, which it does not survive; its initialisation fails).
+  MpiScope();
+  ~MpiScope();
+  MpiScope(const MpiScope&) = delete;
+  MpiScope& operator=(const MpiScope&) = delete;
+
+  bool owns_mpi() const { return owns_mpi_; }  ///< whether it will finalise MPI
+
+ private:
+  bool owns_mpi_ = false;
+};
+
+/// Whether this process was started as one of several by mpirun, mpiexec or srun. Asks the environment, not MPI.
+bool started_by_mpi();
+
+/// Processes that work on one system, as ranks of a duplicate of the caller's communicator: messages of the library meet
+/// none of his. A small handle; copies share the duplicate, which must be gone before MPI is finalised.
+///
+/// Collective  Everything that says so is called by all ranks, in the same order. Where it fails on one of them it fails on
+///             all: ranks that fail throw what went wrong there, the others RankError with the words of the first of
+///             them; nobody is left waiting. Ranks that were at different operations by then cannot use the communicator
+///             any more: every later call throws RankError.
+/// Threads     one at a time; the main one unless MPI was initialised for more.
+class Communicator {
+ public:
+  /// Collective.
+  /// Errors   MpiError (MPI is not initialised, or does not allow calls from this thread).
+  explicit Communicator(MPI_Comm ranks = MPI_COMM_WORLD);
+
+  int rank() const;  ///< from 0
+  int size() const;  ///< ranks
+  /// Ranks on the same machine, which share its processors.
+  int ranks_of_machine() const;
+  /// Does something in which ranks may wait for each other in the library's functions. Collective: this is what they all
+  /// run in.
+  void together(const std::function<void()>& work) const;
+
+  const std::shared_ptr<detail::Channel>& channel() const { return channel_; }  ///< for the library
+
+ private:
+  std::shared_ptr<detail::Channel> channel_;
+};
+
+/// The rows that a rank has: first_row and those after it, in CSR with the columns of the whole matrix, in any order.
+template <class T>
+struct OwnRows {
+  offset_t first_row = 0;                 ///< its number in the whole matrix
+  std::span<const offset_t> row_offsets;  ///< [rows + 1], from 0; empty: no rows
+  std::span<const offset_t> columns;      ///< [entries], 0 to the number of all rows
+  std::span<const T> values;              ///< [entries]
+};
+
+/// How a matrix lies on the ranks, as one of them has it.
+struct PartitionFacts {
+  index_t rows = 0;           ///< its own
+  offset_t entries = 0;       ///< of these rows
+  offset_t halo_entries = 0;  ///< of them in columns of other ranks: the cut
+  index_t boundary_rows = 0;  ///< rows that have some
+  index_t halo = 0;           ///< entries of x that it takes from others
+  int neighbours = 0;         ///< ranks that it takes some from, or gives some to
+};
+
+/// A square matrix of which each rank has some consecutive rows, and what it takes to multiply with it.
+///
+/// A rank stores the block of its own rows and columns, with 32-bit indices of its own; and the entries in columns of others,
+/// apart, for those rows alone that have some. y = A x is the block's product, during which x goes to the neighbours, and
+/// then those rows again. An immutable handle: copies share everything.
+template <class T>
+class PartitionedMatrix {
+ public:
+  PartitionedMatrix() =
+      default;  ///< of nothing: every function but rows() and own_block() throws InvalidArgument
+  /// From rows that every rank has, none included. They are copied.
+  ///
+  /// Collective
+  /// Errors   InvalidArgument (rows owned by two ranks or by none, named; a column outside; twice in a row; arrays that do not
+  ///          fit together; ranks with values of another type), OutOfMemory, RankError.
+  /// Cost     O(entries log(entries of a row)), and a message to each neighbour.
+  PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& rows);
+
+  /// From a whole matrix that the first rank has, in segments of consecutive rows with as equal numbers of stored entries
+  /// as whole groups of `block_size` rows allow. Other ranks pass an empty matrix.
+  ///
+  /// Collective
+  /// Errors   InvalidArgument (not square, not valid CSR, block_size < 1), OutOfMemory, RankError.
+  /// Method   Verschoor & Jalba, Analysis and performance estimation of the conjugate gradient method on multiple GPUs,
+  ///          2012: one segment per device, balanced by nonzeros.
+  static PartitionedMatrix scattered(const Communicator& ranks, const CsrMatrix<T>& A,
+                                     int block_size = 1);
+
+  offset_t all_rows() const;                    ///< of all ranks
+  offset_t first_row() const;                   ///< this rank's first
+  index_t rows() const { return block_.rows; }  ///< own ones
+  /// The block of the own rows and columns: what preconditioners are set up from.
+  const CsrMatrix<T>& own_block() const { return block_; }
+  const PartitionFacts& facts() const;  ///< of this rank
+  const Communicator& ranks() const;    ///< that it lies on
+
+  /// y := A x, own entries. Collective.
+  /// Shapes   x, y: [rows]; they do not overlap.
+  void multiply(Context<>& ctx, const Vector<const T>& x, const Vector<T>& y) const;
+
+  /// @{
+  /// A vector that the first rank has, to everybody his part, and back. Collective. Other ranks pass, and get, nothing.
+  /// Errors   InvalidArgument (a wrong length).
+  Vector<T> scatter(const Vector<const T>& whole) const;
+  Vector<T> gather(const Vector<const T>& own) const;
+  /// @}
+
+ private:
+  template <class>
+  friend class DistributedSolver;
+  detail::Halo<T>& halo() const;
+  std::shared_ptr<const Communicator> ranks_;
+  std::shared_ptr<detail::Halo<T>> halo_;
+  CsrMatrix<T> block_;
+};
+
+/// Solves A x = b for a matrix on several ranks: cnc::Solver, with the exchange of x in its products and sums over all ranks.
+/// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for.
+///
+/// All functions but options() and advice() are collective, and all ranks pass the same options: the library compares them. Sums
+/// are added in the order of the ranks: for the same number of ranks and partition the bits are the same on every run.
+/// The form is fused_steps, plain_operations of gmres and fgmres. Refused with UnsupportedOperation: reordering, null spaces,
+/// storage in float under double vectors.
+///
+/// Limits   max_seconds is by the clock of the first rank. The callback may be on some ranks only and sees own parts of x and r;
+///          a solve stops where one says so, and accepts where all that have one do.
+/// Report   the same on all ranks but for seconds, format, backend calls and synchronisations; bytes and flops are of all
+///          ranks together. Rows are named by their number among all. Whether the matrix is symmetric is looked for within
+///          the blocks.
+template <class V>
+class DistributedSolver {
+ public:
+  /// Keeps a reference to the context, which must outlive the solver.
+  explicit DistributedSolver(Context<>& ctx, SolveOptions options = {});
+
+  /// As Solver::prepare, with the own block.
+  /// Errors   InvalidArgument (options that differ between ranks, named), UnsupportedOperation, OutOfMemory, RankError.
+  void prepare(const PartitionedMatrix<V>& A);
+  /// As Solver::update_values: a matrix with the partition and pattern of the one prepared.
+  void update_values(const PartitionedMatrix<V>& A);
+  /// As Solver::set_preconditioner with an object; each rank has its own. Set it before prepare, or between solves.
+  void set_preconditioner(std::shared_ptr<PreconditionerBase<V>> preconditioner);
+
+  /// As Solver::solve.
+  ///
+  /// Shapes   b, x: [rows of this rank]
+  /// Errors   InvalidArgument (extents; options that differ), RankError, and what callbacks and preconditioners throw.
+  SolveReport solve(const Vector<const V>& b, const Vector<V>& x);
+
+  const SolveOptions& options() const { return solver_.options(); }  ///< those of the next solve
+  /// As Solver::set_options.
+  void set_options(SolveOptions options) { solver_.set_options(std::move(options)); }
+  /// As Solver::advice, of the own block.
+  const std::vector<std::string>& advice() const { return solver_.advice(); }
+
+ private:
+  void agree(const char* call) const;
+
+  Context<>& ctx_;
+  Solver<V> solver_;
+  std::string preconditioner_;  ///< name of the object given
+  PartitionedMatrix<V> matrix_;
+};
+
+}  // namespace cnc

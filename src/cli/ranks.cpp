@@ -1,0 +1,184 @@
+#include "ranks.hpp"
+
+#ifndef CNC_CLI_HAS_MPI
+
+namespace cnc::cli {
+
+struct Ranks::State {};
+Ranks::Ranks() = default;
+Ranks::~Ranks() = default;
+int Ranks::size() const { return 1; }
+bool Ranks::is_first() const { return true; }
+int Ranks::threads(int asked) const { return asked; }
+void Ranks::together(const std::function<void()>& work) const { work(); }
+SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
+                          const SolveRequest& request) const {
+  return run_solve(where, matrix, request);
+}
+
+}  // namespace cnc::cli
+
+#else
+
+#include "interrupt.hpp"
+#include "iteration_progress.hpp"
+#include "solve_vectors.hpp"
+
+#include <cnc/convert.hpp>
+#include <cnc/distributed.hpp>
+#include <cnc/problems.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <streambuf>
+
+namespace cnc::cli {
+namespace {
+
+/// Takes everything and writes nothing.
+struct Silence final : std::streambuf {
+  int overflow(int c) override { return traits_type::not_eof(c); }
+};
+
+void refuse(bool asked, const char* what) {
+  if (asked) throw InvalidArgument(std::string(what) + " is not there for several ranks");
+}
+
+/// Rows that a cut keeps together.
+int rows_of_node(const std::string& source, const SolveRequest& request) {
+  int rows = std::max(request.options.format.block_size, request.options.preconditioner_block_size);
+  if (is_problem(source))
+    for (const ProblemInfo& family : problem_families())
+      if (source.rfind(family.name + ":", 0) == 0) rows = std::max(rows, family.natural_block_size);
+  return std::max(rows, 1);
+}
+
+/// Multigrid of the own block, with the rigid motions of a built-in problem whose nodes are known.
+template <class V>
+std::shared_ptr<Amg<V>> multigrid_of_block(AmgOptions options, const std::string& source,
+                                           int unknowns, const PartitionedMatrix<V>& A) {
+  Vector<double> coordinates;
+  if (is_problem(source) && (options.block_size == 0 || options.block_size == unknowns))
+    coordinates = problem_coordinates(source);
+  if (coordinates.extent(0) > 0) options.block_size = unknowns;
+  const auto amg = std::make_shared<Amg<V>>(options);
+  if (coordinates.extent(0) == 0) return amg;
+  const auto first = static_cast<std::size_t>(A.first_row());
+  std::vector<Vector<const V>> modes;
+  for (const Vector<V>& mode : rigid_body_modes<V>(coordinates, unknowns)) {
+    const auto own = uninitialized<V>("mode", static_cast<std::size_t>(A.rows()));
+    std::copy_n(mode.data() + first, own.extent(0), own.data());
+    modes.push_back(own);
+  }
+  amg->set_near_null_space(std::move(modes));
+  return amg;
+}
+
+template <class V>
+RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A) {
+  const PartitionFacts& mine = A.facts();
+  double sums[] = {double(mine.entries), double(mine.halo_entries)}, all[2];
+  double most[] = {double(mine.entries), double(mine.neighbours)}, largest[2];
+  MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(most, largest, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  const int ranks = A.ranks().size();
+  return {ranks, all[0] > 0 ? largest[0] * ranks / all[0] : 1, all[0] > 0 ? all[1] / all[0] : 0,
+          int(largest[1])};
+}
+
+template <class V>
+SolveOutcome solve_in_parts(const Communicator& ranks, Context<>& ctx, const std::string& source,
+                            const CsrMatrix<V>& whole, SolveRequest request) {
+  const bool first = ranks.rank() == 0;
+  ProgressLine line(request.show_progress && first);
+  const double rtol = request.options.rtol;
+  line.show("  preparing ...");
+  const double start = now();
+  const int unknowns = rows_of_node(source, request);
+  const auto A = PartitionedMatrix<V>::scattered(ranks, whole, unknowns);
+  request.options.callback_interval = callback_interval(ctx, A.all_rows());
+  request.options.callback = [&line, rtol](const Progress& progress) {
+    if (line.due()) line.show(progress_text(progress, rtol));
+    return !Interrupt::requested();
+  };
+  DistributedSolver<V> solver(ctx, request.options);
+  std::shared_ptr<Amg<V>> amg;
+  if (const auto* options = std::get_if<AmgOptions>(&request.preconditioner.object))
+    solver.set_preconditioner(amg = multigrid_of_block(*options, source, unknowns, A));
+  else if (auto made =
+               make_preconditioner<V, Kokkos::DefaultHostExecutionSpace>(request.preconditioner))
+    solver.set_preconditioner(std::move(made));
+  solver.prepare(A);
+  SolveOutcome outcome;
+  outcome.backend = &ctx.backend();
+  outcome.threads = ctx.threads();
+  outcome.prepare_seconds = now() - start;
+  outcome.on_ranks = rows_on_ranks(A);
+  const Vector<V> b = A.scatter(first ? right_hand_side(request.rhs, whole) : Vector<V>());
+  const Vector<V> own = A.scatter(first ? start_vector(request.x0, whole) : Vector<V>());
+  outcome.report = solver.solve(b, own);
+  line.clear();
+  outcome.advice = solver.advice();
+  if (amg) outcome.hierarchy = amg->hierarchy();
+  const Vector<V> x = A.gather(own);
+  if (!first) return outcome;
+  if (!request.output.empty()) write_solution(request.output, x);
+  if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
+  return outcome;
+}
+
+}  // namespace
+
+struct Ranks::State {
+  MpiScope scope;
+  Communicator world;
+  /// mpirun ends all ranks once one has left with an error: the first has said by now what it was.
+  ~State() { MPI_Barrier(MPI_COMM_WORLD); }
+};
+
+Ranks::Ranks() {
+  if (!started_by_mpi()) return;
+  state_ = std::make_unique<State>();
+  if (is_first()) return;
+  static Silence silence;  // streams outlive everything else
+  std::cout.rdbuf(&silence);
+  std::cerr.rdbuf(&silence);
+}
+Ranks::~Ranks() = default;
+
+int Ranks::size() const { return state_ ? state_->world.size() : 1; }
+bool Ranks::is_first() const { return !state_ || state_->world.rank() == 0; }
+
+int Ranks::threads(int asked) const {
+  if (asked > 0 || size() == 1) return asked;
+  // Those that mpirun has bound this rank to, unless it has bound several to the same.
+  const int share =
+      static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)) / state_->world.ranks_of_machine();
+  return std::max(1, std::min(default_threads(), share));
+}
+
+void Ranks::together(const std::function<void()>& work) const {
+  state_ ? state_->world.together(work) : work();
+}
+
+SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
+                          const SolveRequest& request) const {
+  refuse(where.memory == MemorySpace::device, "--memory device");
+  refuse(request.repeat > 1, "--repeat");
+  refuse(!request.coordinates.empty(), "--coordinates");
+  refuse(std::holds_alternative<AutomaticOptions>(request.preconditioner.object),
+         "--precondition auto");
+  refuse(request.precision == Precision::f32_f64, "--precision f32/f64");
+  Context<> ctx(where.backend, where.threads);
+  if (request.precision == Precision::f32)
+    return solve_in_parts(state_->world, ctx, matrix.name,
+                          is_first() ? convert_values<float>(matrix.A) : CsrMatrix<float>(),
+                          request);
+  return solve_in_parts(state_->world, ctx, matrix.name, matrix.A, request);
+}
+
+}  // namespace cnc::cli
+
+#endif

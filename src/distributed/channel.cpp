@@ -1,0 +1,309 @@
+#include "distributed/channel.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <thread>
+
+namespace cnc {
+namespace detail {
+namespace {
+
+/// Looks at the requests between one look at the failures, which costs more, and the next.
+constexpr int looks_between = 32;
+/// Looks before the first one where ranks have processors of their own: a tenth of a millisecond. Who gives a processor
+/// away on a busy machine has it back milliseconds later.
+constexpr int looks_of_patience = 2048;
+
+constexpr const char* no_exception = "an exception that is no std::exception";
+
+std::string mpi_text(int code) {
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return std::string(text, static_cast<std::size_t>(length));
+}
+
+bool is_initialized() {
+  int flag = 0;
+  MPI_Initialized(&flag);
+  return flag != 0;
+}
+bool is_finalized() {
+  int flag = 0;
+  MPI_Finalized(&flag);
+  return flag != 0;
+}
+
+}  // namespace
+
+void check_mpi(int code, const char* operation) {
+  if (code != MPI_SUCCESS) throw MpiError(std::string(operation) + ": " + mpi_text(code));
+}
+
+Channel::Channel(MPI_Comm ranks) {
+  if (!is_initialized() || is_finalized())
+    throw MpiError("Communicator: MPI is not initialised; an MpiScope does that");
+  int level = MPI_THREAD_SINGLE, is_main = 0;
+  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+  if (level < MPI_THREAD_SERIALIZED && is_main == 0)
+    throw MpiError("Communicator: MPI was initialised for calls from the main thread alone");
+  for (MPI_Comm* own : {&work_, &failures_}) {
+    check_mpi(MPI_Comm_dup(ranks, own), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
+  check_mpi(MPI_Comm_rank(work_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(work_, &size_), "MPI_Comm_size");
+  MPI_Comm machine = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(work_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine),
+            "MPI_Comm_split_type");
+  MPI_Comm_size(machine, &ranks_of_machine_);
+  MPI_Comm_free(&machine);
+  const bool has_processor = ranks_of_machine_ <= sysconf(_SC_NPROCESSORS_ONLN);
+  looks_alone_ = has_processor ? looks_of_patience : looks_between;
+}
+
+bool Channel::can_free() const { return usable_ && !is_finalized(); }
+
+Channel::~Channel() {
+  if (is_finalized()) return;
+  if (!usable_) {
+    // MPI may still write there.
+    new std::vector<unsigned char>(std::move(mine_));
+    new std::vector<unsigned char>(std::move(all_));
+    return;
+  }
+  MPI_Comm_free(&failures_);
+  MPI_Comm_free(&work_);
+}
+
+void Channel::wait(MPI_Request* requests, int count) {
+  ++begun_;
+  for (int looks = 1;; ++looks) {
+    int done = 0;
+    check_mpi(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done != 0) break;
+    if (looks < looks_alone_ || looks % looks_between != 0) continue;
+    listen();
+    std::this_thread::yield();
+  }
+  ++finished_;
+}
+
+/// A rank that failed when it had begun fewer operations than this one, or in the middle of one, will not come to the
+/// present one. One that had begun as many has done its part of it.
+void Channel::listen() {
+  int told = 0;
+  MPI_Status status;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(), failures_, &told, &status), "MPI_Iprobe");
+  if (told != 0) {
+    Failure& failure = failed_[static_cast<std::size_t>(status.MPI_SOURCE)];
+    check_mpi(MPI_Recv(&failure, int(sizeof failure), MPI_BYTE, status.MPI_SOURCE, tag(), failures_,
+                       MPI_STATUS_IGNORE),
+              "MPI_Recv");
+    failure.is_heard = 1;
+  }
+  for (const Failure& failure : failed_) {
+    const bool in_the_middle = failure.is_own != 0 && failure.finished < failure.begun;
+    if (failure.is_heard != 0 && (failure.begun < begun_ || in_the_middle)) throw InOtherRank();
+  }
+}
+
+const void* Channel::gather_bytes(const void* mine, std::size_t bytes) {
+  const std::size_t all = bytes * static_cast<std::size_t>(size_);
+  if (mine_.size() < bytes) mine_.resize(bytes);
+  if (all_.size() < all) all_.resize(all);
+  if (bytes > 0) std::memcpy(mine_.data(), mine, bytes);
+  if (size_ == 1) {
+    std::copy(mine_.begin(), mine_.begin() + static_cast<std::ptrdiff_t>(bytes), all_.begin());
+    return all_.data();
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int count = static_cast<int>(bytes);
+  check_mpi(
+      MPI_Iallgather(mine_.data(), count, MPI_BYTE, all_.data(), count, MPI_BYTE, work_, &request),
+      "MPI_Iallgather");
+  wait(&request, 1);
+  return all_.data();
+}
+
+const void* Channel::broadcast_bytes(const void* mine, std::size_t bytes) {
+  if (mine_.size() < bytes) mine_.resize(bytes);
+  if (rank_ == 0 && bytes > 0) std::memcpy(mine_.data(), mine, bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(mine_.data(), static_cast<int>(bytes), MPI_BYTE, 0, work_, &request),
+            "MPI_Ibcast");
+  wait(&request, 1);
+  return mine_.data();
+}
+
+template <class T>
+std::vector<std::vector<T>> Channel::exchange_lists(const std::vector<std::vector<T>>& lists) {
+  const auto n = static_cast<std::size_t>(size_);
+  struct Buffers {
+    std::vector<int> counts, starts, counts_back, starts_back;
+    std::vector<T> there, back;
+  };
+  auto b = std::make_unique<Buffers>();
+  try {
+    b->counts.resize(n);
+    b->counts_back.resize(n);
+    b->starts.resize(n);
+    b->starts_back.resize(n);
+    for (std::size_t r = 0; r < n; ++r) {
+      b->counts[r] = static_cast<int>(lists[r].size());
+      b->starts[r] = static_cast<int>(b->there.size());
+      b->there.insert(b->there.end(), lists[r].begin(), lists[r].end());
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ialltoall(b->counts.data(), 1, MPI_INT, b->counts_back.data(), 1, MPI_INT, work_,
+                            &request),
+              "MPI_Ialltoall");
+    wait(&request, 1);
+    offset_t total = 0;
+    for (std::size_t r = 0; r < n; ++r) {
+      b->starts_back[r] = static_cast<int>(total);
+      total += b->counts_back[r];
+      require(total <= 2147483647, "PartitionedMatrix: more than 2^31 - 1 numbers for one rank");
+    }
+    b->back.resize(static_cast<std::size_t>(total));
+    check_mpi(MPI_Ialltoallv(b->there.data(), b->counts.data(), b->starts.data(), mpi_type<T>(),
+                             b->back.data(), b->counts_back.data(), b->starts_back.data(),
+                             mpi_type<T>(), work_, &request),
+              "MPI_Ialltoallv");
+    wait(&request, 1);
+  } catch (...) {
+    b.release();  // MPI may still use them
+    throw;
+  }
+  std::vector<std::vector<T>> result(n);
+  for (std::size_t r = 0; r < n; ++r)
+    result[r].assign(b->back.begin() + b->starts_back[r],
+                     b->back.begin() + b->starts_back[r] + b->counts_back[r]);
+  return result;
+}
+template std::vector<std::vector<float>> Channel::exchange_lists(
+    const std::vector<std::vector<float>>&);
+template std::vector<std::vector<double>> Channel::exchange_lists(
+    const std::vector<std::vector<double>>&);
+template std::vector<std::vector<index_t>> Channel::exchange_lists(
+    const std::vector<std::vector<index_t>>&);
+template std::vector<std::vector<offset_t>> Channel::exchange_lists(
+    const std::vector<std::vector<offset_t>>&);
+
+void Channel::together(const std::function<void()>& work) {
+  if (inside_) return work();
+  if (!usable_)
+    throw RankError("Communicator: a failure before has left the ranks at different operations");
+  inside_ = true;
+  ++calls_;
+  failed_.assign(static_cast<std::size_t>(size_), {});
+  std::exception_ptr mine;
+  std::string text;
+  try {
+    work();
+    const char done = 1;  // nobody leaves while another can still fail
+    (void)gather_all(&done, 1);
+    inside_ = false;
+    return;
+  } catch (const InOtherRank&) {
+  } catch (const std::exception& error) {
+    mine = std::current_exception();
+    text = error.what();
+  } catch (...) {
+    mine = std::current_exception();
+    text = no_exception;
+  }
+  inside_ = false;
+  settle(mine, text);
+}
+
+void Channel::on_each(const std::function<void()>& work) {
+  std::exception_ptr mine;
+  Text text = {};
+  try {
+    work();
+  } catch (const InOtherRank&) {
+    throw;
+  } catch (const std::exception& error) {
+    mine = std::current_exception();
+    text = Text(error.what());
+  } catch (...) {
+    mine = std::current_exception();
+    text = Text(no_exception);
+  }
+  const char failed = mine != nullptr;
+  const char* const all = gather_all(&failed, 1);
+  const int first = static_cast<int>(std::find(all, all + size_, char(1)) - all);
+  if (first == size_) return;
+  const Text said = gather_all(&text, 1)[first];
+  if (mine) std::rethrow_exception(mine);
+  throw RankError("rank " + std::to_string(first) + ": " + said.characters);
+}
+
+void Channel::settle(std::exception_ptr mine, const std::string& text) {
+  Failure& own = failed_[static_cast<std::size_t>(rank_)];
+  own = {begun_, finished_, mine != nullptr, 0, Text(text)};
+  // Every rank is in the same call, and comes here.
+  std::vector<MPI_Request> requests;
+  for (int r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    requests.push_back(MPI_REQUEST_NULL);
+    check_mpi(MPI_Isend(&own, int(sizeof own), MPI_BYTE, r, tag(), failures_, &requests.back()),
+              "MPI_Isend");
+    Failure& other = failed_[static_cast<std::size_t>(r)];
+    if (other.is_heard != 0) continue;
+    requests.push_back(MPI_REQUEST_NULL);
+    check_mpi(MPI_Irecv(&other, int(sizeof other), MPI_BYTE, r, tag(), failures_, &requests.back()),
+              "MPI_Irecv");
+  }
+  for (int done = 0; done == 0;) {
+    check_mpi(
+        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+    if (done == 0) std::this_thread::yield();
+  }
+  usable_ = std::all_of(failed_.begin(), failed_.end(), [&](const Failure& f) {
+    return f.begun == f.finished && f.begun == own.begun;
+  });
+  begun_ = finished_;
+  if (mine) std::rethrow_exception(mine);
+  const auto first =
+      std::find_if(failed_.begin(), failed_.end(), [](const Failure& f) { return f.is_own != 0; });
+  throw RankError("rank " + std::to_string(first - failed_.begin()) + ": " +
+                  first->text.characters);
+}
+
+}  // namespace detail
+
+MpiScope::MpiScope() {
+  if (detail::is_finalized())
+    throw MpiError("MpiScope: MPI has been finalised and cannot be initialised again");
+  if (detail::is_initialized()) return;
+  int level = MPI_THREAD_SINGLE;
+  detail::check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level),
+                    "MPI_Init_thread");
+  owns_mpi_ = true;
+}
+MpiScope::~MpiScope() {
+  if (owns_mpi_ && !detail::is_finalized()) MPI_Finalize();
+}
+
+bool started_by_mpi() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+Communicator::Communicator(MPI_Comm ranks) : channel_(std::make_shared<detail::Channel>(ranks)) {}
+int Communicator::rank() const { return channel_->rank(); }
+int Communicator::size() const { return channel_->size(); }
+int Communicator::ranks_of_machine() const { return channel_->ranks_of_machine(); }
+void Communicator::together(const std::function<void()>& work) const { channel_->together(work); }
+
+}  // namespace cnc

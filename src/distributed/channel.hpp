@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cnc/distributed.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace cnc::detail {
+
+/// Throws MpiError unless an MPI function has succeeded.
+void check_mpi(int code, const char* operation);
+
+template <class T>
+MPI_Datatype mpi_type();
+template <>
+inline MPI_Datatype mpi_type<float>() {
+  return MPI_FLOAT;
+}
+template <>
+inline MPI_Datatype mpi_type<double>() {
+  return MPI_DOUBLE;
+}
+template <>
+inline MPI_Datatype mpi_type<index_t>() {
+  return MPI_INT32_T;
+}
+template <>
+inline MPI_Datatype mpi_type<offset_t>() {
+  return MPI_INT64_T;
+}
+
+/// A text on its way, cut where it is long.
+struct Text {
+  Text() = default;
+  explicit Text(const std::string& text) { text.copy(characters, sizeof characters - 1); }
+  char characters[1000] = {};
+};
+
+/// What stands behind a Communicator. No call blocks inside MPI: a rank that waits looks now and then whether another one has
+/// failed, which it learns on a communicator of its own, and gives its processor to others.
+class Channel {
+ public:
+  explicit Channel(MPI_Comm ranks);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  int ranks_of_machine() const { return ranks_of_machine_; }
+  MPI_Comm comm() const { return work_; }
+
+  /// Runs work on all ranks and comes back once it is done on all of them, or throws on all (Communicator). Calls inside
+  /// work are part of it.
+  void together(const std::function<void()>& work);
+
+  /// Work without communication that may fail on some ranks: it then fails on all, and all are still at the same operation.
+  void on_each(const std::function<void()>& work);
+
+  /// Waits for operations that were begun; whatever they use must outlive them, also where this throws: see is_usable().
+  void wait(MPI_Request* requests, int count);
+  /// Whether no operation was left unfinished. If not, MPI may still write to what was given to one, at any time.
+  bool is_usable() const { return usable_; }
+  /// Whether what was made on it can be given back to MPI.
+  bool can_free() const;
+
+  /// @{
+  /// all[r] := the `count` values of rank r; what is returned holds until the next call.
+  template <class T>
+  const T* gather_all(const T* mine, int count) {
+    return static_cast<const T*>(gather_bytes(mine, sizeof(T) * static_cast<std::size_t>(count)));
+  }
+  const void* gather_bytes(const void* mine, std::size_t bytes);
+  /// @}
+  /// The `count` values of the first rank; what is returned holds until the next call.
+  template <class T>
+  const T* broadcast(const T* mine, int count) {
+    return static_cast<const T*>(
+        broadcast_bytes(mine, sizeof(T) * static_cast<std::size_t>(count)));
+  }
+  const void* broadcast_bytes(const void* mine, std::size_t bytes);
+  /// Every rank gets what the others have for it: lists[r] goes to rank r.
+  template <class T>
+  std::vector<std::vector<T>> exchange_lists(const std::vector<std::vector<T>>& lists);
+
+ private:
+  struct Failure {  ///< what ranks tell each other when something has failed
+    std::uint64_t begun = 0, finished = 0;
+    std::int32_t is_own = 0;  ///< it failed here, not because another rank did
+    std::int32_t is_heard = 0;
+    Text text;
+  };
+  class InOtherRank {};  ///< thrown where a rank waits for one that will not come
+  void listen();
+  [[noreturn]] void settle(std::exception_ptr mine, const std::string& text);
+  int tag() const { return static_cast<int>(calls_ % 30000); }
+
+  MPI_Comm work_ = MPI_COMM_NULL, failures_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1, ranks_of_machine_ = 1;
+  int looks_alone_ = 0;  ///< in a wait before the processor is given to others
+  bool inside_ = false;  ///< of together
+  bool usable_ = true;
+  std::uint64_t calls_ = 0;     ///< of together
+  std::uint64_t begun_ = 0;     ///< waits
+  std::uint64_t finished_ = 0;  ///< those that came to their end
+  std::vector<unsigned char> mine_, all_;
+  std::vector<Failure> failed_;  ///< by rank, in this call
+};
+
+}  // namespace cnc::detail

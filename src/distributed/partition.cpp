@@ -1,0 +1,261 @@
+#include "distributed/halo.hpp"
+
+#include <cnc/spmv.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace cnc {
+namespace detail {
+namespace {
+
+/// Which rows a rank has.
+struct Range {
+  offset_t first = 0, rows = 0;
+  std::int32_t scalar_bytes = 0, rank = 0;
+  offset_t end() const { return first + rows; }
+};
+
+/// The ranges of all ranks that have rows, ascending, and how many rows there are.
+struct Ranges {
+  std::vector<Range> ascending;
+  offset_t all_rows = 0;
+
+  const Range& owner(offset_t row) const {
+    return *std::prev(
+        std::upper_bound(ascending.begin(), ascending.end(), row,
+                         [](offset_t wanted, const Range& r) { return wanted < r.first; }));
+  }
+};
+
+std::string text_of(const Range& r) { return "rank " + std::to_string(r.rank); }
+
+/// The same on all ranks, and so are its errors.
+Ranges ranges_of_all(Channel& channel, const Range& mine) {
+  const Range* const all = channel.gather_all(&mine, 1);
+  Ranges result;
+  for (int r = 0; r < channel.size(); ++r) {
+    require(all[r].scalar_bytes == all[0].scalar_bytes, [&] {
+      return "PartitionedMatrix: rank " + std::to_string(r) + " has values of " +
+             std::to_string(all[r].scalar_bytes) + " bytes, rank 0 of " +
+             std::to_string(all[0].scalar_bytes);
+    });
+    require(all[r].first >= 0, [&] {
+      return "PartitionedMatrix: the first row of " + text_of(all[r]) + " is negative";
+    });
+    if (all[r].rows > 0) result.ascending.push_back(all[r]);
+  }
+  std::sort(result.ascending.begin(), result.ascending.end(),
+            [](const Range& a, const Range& b) { return a.first < b.first; });
+  const Range* before = nullptr;
+  for (const Range& r : result.ascending) {
+    require(r.first <= result.all_rows, [&] {
+      return "PartitionedMatrix: no rank has row " + std::to_string(result.all_rows);
+    });
+    require(r.first == result.all_rows, [&] {
+      return "PartitionedMatrix: row " + std::to_string(r.first) + " is one of " +
+             text_of(*before) + " and of " + text_of(r);
+    });
+    result.all_rows = r.end();
+    before = &r;
+  }
+  return result;
+}
+
+/// Errors   InvalidArgument (arrays that do not fit together, too many rows or entries for one rank).
+template <class T>
+void check_arrays(const OwnRows<T>& rows) {
+  const auto offsets = rows.row_offsets;
+  require(offsets.size() <= 2147483647u && rows.columns.size() <= 2147483647u,
+          "PartitionedMatrix: a rank takes 2^31 - 2 rows and 2^31 - 1 entries at most");
+  require(rows.columns.size() == rows.values.size(),
+          "PartitionedMatrix: as many values as columns are needed");
+  if (offsets.empty())
+    return require(rows.columns.empty(), "PartitionedMatrix: entries without row_offsets");
+  require(offsets.front() == 0 && std::is_sorted(offsets.begin(), offsets.end()) &&
+              offsets.back() == static_cast<offset_t>(rows.columns.size()),
+          "PartitionedMatrix: row_offsets must ascend from 0 to the number of columns");
+}
+
+/// An entry of an own row on its way to the block or the halo.
+template <class T>
+struct Entry {
+  offset_t column;
+  T value;
+};
+
+/// The own rows taken apart: the block, and what is in columns of others, with the numbers of all columns.
+template <class T>
+struct Parts {
+  Vector<index_t> offsets, columns;
+  Vector<T> values;
+  HaloRows<T> halo;
+  std::vector<offset_t> halo_columns;  ///< of its entries
+};
+
+/// Errors   InvalidArgument (a column outside, or twice in a row).
+template <class T>
+Parts<T> take_apart(const OwnRows<T>& given, index_t rows, offset_t all_rows) {
+  const offset_t first = given.first_row, end = first + rows;
+  const auto is_own = [&](offset_t column) { return column >= first && column < end; };
+  Parts<T> parts;
+  const auto own =
+      static_cast<std::size_t>(std::count_if(given.columns.begin(), given.columns.end(), is_own));
+  parts.offsets = uninitialized<index_t>("cnc::row_offsets", static_cast<std::size_t>(rows) + 1);
+  parts.columns = uninitialized<index_t>("cnc::columns", own);
+  parts.values = uninitialized<T>("cnc::values", own);
+  const std::size_t others = given.columns.size() - own;
+  parts.halo_columns.reserve(others);
+  parts.halo.values.reserve(others);
+  parts.halo.offsets.push_back(0);
+
+  std::vector<Entry<T>> row;
+  std::size_t at = 0;
+  parts.offsets(0) = 0;
+  for (index_t i = 0; i < rows; ++i) {
+    row.clear();
+    for (offset_t k = given.row_offsets[static_cast<std::size_t>(i)];
+         k < given.row_offsets[static_cast<std::size_t>(i) + 1]; ++k)
+      row.push_back(
+          {given.columns[static_cast<std::size_t>(k)], given.values[static_cast<std::size_t>(k)]});
+    std::sort(row.begin(), row.end(),
+              [](const Entry<T>& a, const Entry<T>& b) { return a.column < b.column; });
+    const auto complain = [&](offset_t column, const char* what) {
+      return "PartitionedMatrix: row " + std::to_string(first + i) + ", column " +
+             std::to_string(column) + " " + what;
+    };
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      const offset_t column = row[k].column;
+      require(column >= 0 && column < all_rows, [&] {
+        return complain(column, ("is outside the " + std::to_string(all_rows) + " rows").c_str());
+      });
+      require(k == 0 || row[k - 1].column != column,
+              [&] { return complain(column, "comes twice"); });
+      if (is_own(column)) {
+        parts.columns(at) = static_cast<index_t>(column - first);
+        parts.values(at++) = row[k].value;
+      } else {
+        parts.halo_columns.push_back(column);
+        parts.halo.values.push_back(row[k].value);
+      }
+    }
+    parts.offsets(static_cast<std::size_t>(i) + 1) = static_cast<index_t>(at);
+    const auto so_far = static_cast<index_t>(parts.halo.values.size());
+    if (so_far == parts.halo.offsets.back()) continue;
+    parts.halo.rows.push_back(i);
+    parts.halo.offsets.push_back(so_far);
+  }
+  return parts;
+}
+
+/// Numbers the columns of others by owner and number, tells the owners which they are, and learns who wants own rows.
+HaloPlan plan_halo(Channel& channel, const Ranges& ranges, const Range& mine,
+                   const std::vector<offset_t>& columns, std::vector<index_t>& places) {
+  std::vector<offset_t> wanted(columns);
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  std::vector<std::vector<offset_t>> of_ranks(static_cast<std::size_t>(channel.size()));
+  for (const offset_t column : wanted)
+    of_ranks[static_cast<std::size_t>(ranges.owner(column).rank)].push_back(column);
+  // Ranks need not be in the order of their rows.
+  wanted.clear();
+  for (const auto& of_rank : of_ranks) wanted.insert(wanted.end(), of_rank.begin(), of_rank.end());
+  std::vector<index_t> start(of_ranks.size(), 0);
+  for (std::size_t r = 1; r < of_ranks.size(); ++r)
+    start[r] = start[r - 1] + static_cast<index_t>(of_ranks[r - 1].size());
+  places.reserve(columns.size());
+  for (const offset_t column : columns) {
+    const auto r = static_cast<std::size_t>(ranges.owner(column).rank);
+    const auto at = std::lower_bound(of_ranks[r].begin(), of_ranks[r].end(), column);
+    places.push_back(start[r] + static_cast<index_t>(at - of_ranks[r].begin()));
+  }
+
+  HaloPlan plan;
+  plan.halo = static_cast<index_t>(wanted.size());
+  const auto given = channel.exchange_lists(of_ranks);
+  for (int r = 0; r < channel.size(); ++r) {
+    const auto& to = given[static_cast<std::size_t>(r)];
+    const auto& from = of_ranks[static_cast<std::size_t>(r)];
+    if (to.empty() && from.empty()) continue;
+    plan.neighbours.push_back(
+        {r, static_cast<index_t>(to.size()), static_cast<index_t>(from.size())});
+    for (const offset_t row : to) plan.sent_rows.push_back(static_cast<index_t>(row - mine.first));
+  }
+  return plan;
+}
+
+}  // namespace
+}  // namespace detail
+
+template <class T>
+PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& given)
+    : ranks_(std::make_shared<Communicator>(ranks)) {
+  detail::Channel& channel = *ranks.channel();
+  channel.together([&] {
+    channel.on_each([&] { detail::check_arrays(given); });
+    const auto rows =
+        static_cast<index_t>(given.row_offsets.empty() ? 0 : given.row_offsets.size() - 1);
+    const detail::Range mine{given.first_row, rows, int(sizeof(T)), channel.rank()};
+    const detail::Ranges ranges = detail::ranges_of_all(channel, mine);
+    detail::Parts<T> parts;
+    channel.on_each([&] { parts = detail::take_apart(given, rows, ranges.all_rows); });
+    const detail::HaloPlan plan =
+        detail::plan_halo(channel, ranges, mine, parts.halo_columns, parts.halo.columns);
+    block_ = CsrMatrix<T>(rows, rows, 1, parts.offsets, parts.columns, parts.values);
+    block_.checked = Checked::ascending;
+    const PartitionFacts facts{rows,
+                               static_cast<offset_t>(given.columns.size()),
+                               static_cast<offset_t>(parts.halo_columns.size()),
+                               static_cast<index_t>(parts.halo.rows.size()),
+                               plan.halo,
+                               static_cast<int>(plan.neighbours.size())};
+    halo_ = std::make_shared<detail::Halo<T>>(ranks.channel(), given.first_row, ranges.all_rows,
+                                              std::move(parts.halo), plan, facts);
+  });
+}
+
+template <class T>
+detail::Halo<T>& PartitionedMatrix<T>::halo() const {
+  require(halo_ != nullptr, "PartitionedMatrix: it is empty; construct it from rows");
+  return *halo_;
+}
+template <class T>
+const Communicator& PartitionedMatrix<T>::ranks() const {
+  (void)halo();
+  return *ranks_;
+}
+template <class T>
+offset_t PartitionedMatrix<T>::all_rows() const {
+  return halo().all_rows();
+}
+template <class T>
+offset_t PartitionedMatrix<T>::first_row() const {
+  return halo().first_row();
+}
+template <class T>
+const PartitionFacts& PartitionedMatrix<T>::facts() const {
+  return halo().facts();
+}
+
+template <class T>
+void PartitionedMatrix<T>::multiply(Context<>& ctx, const Vector<const T>& x,
+                                    const Vector<T>& y) const {
+  detail::Channel& channel = halo().channel();
+  channel.together([&] {
+    channel.on_each([&] {
+      detail::check_vector<Kokkos::DefaultHostExecutionSpace>(
+          x, rows(), "PartitionedMatrix: x must have an entry for each own row");
+      detail::check_vector<Kokkos::DefaultHostExecutionSpace>(
+          y, rows(), "PartitionedMatrix: y must have an entry for each own row");
+    });
+    halo_->use_threads(ctx.threads());
+    halo_->begin(x.data(), false);
+    spmv(ctx, T(1), block_, x, T(0), y);
+    halo_->end(y.data(), false, nullptr);
+  });
+}
+
+template class PartitionedMatrix<float>;
+template class PartitionedMatrix<double>;
+
+}  // namespace cnc

@@ -1,0 +1,175 @@
+#include "distributed/halo.hpp"
+
+#include <cnc/options.hpp>
+
+#include <cstring>
+#include <sstream>
+
+namespace cnc {
+namespace detail {
+namespace {
+
+/// What ranks must be agreed on: numbers with names.
+class Agreement {
+ public:
+  void add(const char* name, double value) {
+    names_.push_back(name);
+    values_.push_back(value);
+  }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void add(const char* name, Enum value) { add(name, static_cast<double>(value)); }
+  /// Told apart by a number of its characters, FNV-1a as far as a double holds it.
+  void add(const char* name, const std::string& text) {
+    std::uint64_t number = 14695981039346656037u;
+    for (const char c : text) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    add(name, static_cast<double>(number >> 12));
+    texts_.emplace_back(name, text);
+  }
+
+  /// Errors   InvalidArgument, on all ranks: the first that differs from that of the first rank, and whose it is.
+  void require_of_all(Channel& channel) const {
+    const int count = static_cast<int>(values_.size());
+    const double* const all = channel.gather_all(values_.data(), count);
+    for (int r = 1; r < channel.size(); ++r)
+      for (int k = 0; k < count; ++k)
+        require(std::memcmp(&all[k], &all[r * count + k], sizeof(double)) == 0, [&] {
+          std::ostringstream text;
+          text << "DistributedSolver: ranks must agree on " << names_[static_cast<std::size_t>(k)]
+               << ": rank " << r << " and rank 0 do not";
+          if (is_number(k)) text << " (" << all[r * count + k] << " and " << all[k] << ")";
+          return text.str();
+        });
+  }
+
+ private:
+  bool is_number(int k) const {
+    for (const auto& [name, text] : texts_)
+      if (std::strcmp(name, names_[static_cast<std::size_t>(k)]) == 0) return false;
+    return true;
+  }
+  std::vector<const char*> names_;
+  std::vector<double> values_;
+  std::vector<std::pair<const char*, std::string>> texts_;
+};
+
+void add_options(Agreement& agreement, const SolveOptions& o) {
+  agreement.add("the method", o.method);
+  agreement.add("restart", o.restart);
+  agreement.add("the spectrum", o.spectrum.smallest);
+  agreement.add("the spectrum", o.spectrum.largest);
+  agreement.add("the form", o.form);
+  agreement.add("arithmetic", o.arithmetic);
+  agreement.add("the preconditioner", o.preconditioner);
+  agreement.add("preconditioner_block_size", o.preconditioner_block_size);
+  agreement.add("storage", o.storage);
+  agreement.add("reordering", o.reordering);
+  agreement.add("rtol", o.rtol);
+  agreement.add("atol", o.atol);
+  agreement.add("reference", o.reference);
+  agreement.add("norm", o.norm);
+  agreement.add("components", o.components);
+  agreement.add("max_iterations", o.max_iterations);
+  agreement.add("max_seconds", o.max_seconds);
+  agreement.add("divergence", o.divergence);
+  agreement.add("allow_nonsymmetric", o.allow_nonsymmetric);
+  agreement.add("trusted", o.trusted);
+  agreement.add("null_space", o.null_space);
+  agreement.add("record_history", o.record_history);
+  agreement.add("callback_interval", o.callback_interval);
+}
+
+void refuse(bool asked, const char* what) {
+  if (asked)
+    throw UnsupportedOperation(std::string("DistributedSolver: ") + what +
+                               " is not there for a matrix on several ranks");
+}
+
+}  // namespace
+}  // namespace detail
+
+template <class V>
+DistributedSolver<V>::DistributedSolver(Context<>& ctx, SolveOptions options)
+    : ctx_(ctx), solver_(ctx, std::move(options)) {}
+
+template <class V>
+void DistributedSolver<V>::agree(const char* call) const {
+  const SolveOptions& o = solver_.options();
+  detail::Agreement agreement;
+  agreement.add("what is called", std::string(call));
+  agreement.add("the backend", std::string(ctx_.backend().name));  // scalar steps are rounded by it
+  agreement.add("the preconditioner object", preconditioner_);
+  detail::add_options(agreement, o);
+  agreement.require_of_all(matrix_.halo_->channel());
+  detail::refuse(o.reordering != Reordering::none, "reordering");
+  detail::refuse(o.null_space != NullSpace::none, "a null space");
+  detail::refuse(sizeof(V) > sizeof(float) && o.storage == StoragePrecision::f32,
+                 "storage in float under double vectors");
+}
+
+template <class V>
+void DistributedSolver<V>::prepare(const PartitionedMatrix<V>& A) {
+  A.halo().channel().together([&] {
+    matrix_ = A;
+    agree("prepare");
+    solver_.prepare_among(A.halo_, A.block_);
+  });
+}
+
+template <class V>
+void DistributedSolver<V>::update_values(const PartitionedMatrix<V>& A) {
+  require(matrix_.halo_ != nullptr, "DistributedSolver: update_values needs a prepare");
+  A.halo().channel().together([&] {
+    agree("update_values");
+    A.halo_->channel().on_each([&] {
+      require(A.first_row() == matrix_.first_row() && A.all_rows() == matrix_.all_rows() &&
+                  A.halo_->has_pattern_of(*matrix_.halo_),
+              "DistributedSolver: update_values needs the partition and pattern of prepare");
+    });
+    solver_.go_on_among(A.halo_);
+    solver_.update_values(A.block_);
+    matrix_ = A;
+  });
+}
+
+template <class V>
+void DistributedSolver<V>::set_preconditioner(
+    std::shared_ptr<PreconditionerBase<V>> preconditioner) {
+  const std::string name = preconditioner ? preconditioner->name() : "";
+  const auto set = [&] { solver_.set_preconditioner(std::move(preconditioner)); };
+  if (matrix_.halo_ != nullptr)
+    matrix_.halo_->channel().together([&] { matrix_.halo_->channel().on_each(set); });
+  else
+    set();
+  preconditioner_ = name;
+}
+
+template <class V>
+SolveReport DistributedSolver<V>::solve(const Vector<const V>& b, const Vector<V>& x) {
+  require(matrix_.halo_ != nullptr, "DistributedSolver: call prepare before solve");
+  detail::Halo<V>& halo = *matrix_.halo_;
+  SolveReport report;
+  halo.channel().together([&] {
+    agree("solve");
+    halo.channel().on_each([&] {
+      for (const std::size_t extent : {b.extent(0), x.extent(0)})
+        require(extent == static_cast<std::size_t>(matrix_.rows()), [&] {
+          return "DistributedSolver: the rank has " + std::to_string(matrix_.rows()) +
+                 " rows, b has " + std::to_string(b.extent(0)) + " entries, x has " +
+                 std::to_string(x.extent(0));
+        });
+    });
+    halo.use_threads(ctx_.threads());
+    report = solver_.solve(b, x);
+    double sums[] = {report.bytes, report.flops};
+    halo.add_up(sums, 2);
+    report.bytes = sums[0];
+    report.flops = sums[1];
+  });
+  return report;
+}
+
+template class DistributedSolver<float>;
+template class DistributedSolver<double>;
+
+}  // namespace cnc

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cnc/contract/cost.hpp>
+#include <cnc/contract/types.hpp>
+
+#include <string>
+
+namespace cnc::detail {
+
+/// The other processes among which the rows of a system lie, as a solve sees them; src/distributed/ has them over MPI.
+/// Every function is called by all ranks in the same order: what a solve decides follows from what is the same on all.
+///
+/// A system holds the block of a rank's own rows and columns, and its vectors are those rows. What is missing is here:
+/// the entries in columns of other ranks, and the rest of each sum.
+class OtherRanks {
+ public:
+  virtual ~OtherRanks() = default;
+
+  /// Every value becomes the sum of those of all ranks, added in their order: the same bits on each, whatever the timing.
+  virtual void add_up(double* values, int count) = 0;
+  /// Every value becomes the largest of those of all ranks; a NaN is larger than everything.
+  virtual void take_largest(double* values, int count) = 0;
+  /// What the first rank says.
+  virtual double of_first(double value) = 0;
+  /// The text of the first rank that has one.
+  virtual std::string first_text(const std::string& mine) = 0;
+
+  /// @{
+  /// begin: what others need of x goes on its way. end: y += the entries in columns of others times their x. Transposed,
+  /// what rows of this rank have in those columns goes to their owners. x stays as it is in between. With a vector `with`, end
+  /// returns its dot with what was added to y; not transposed.
+  virtual void begin(const float* x, bool transposed) = 0;
+  virtual void begin(const double* x, bool transposed) = 0;
+  virtual double end(float* y, bool transposed, const float* with) = 0;
+  virtual double end(double* y, bool transposed, const double* with) = 0;
+  /// @}
+
+  virtual offset_t first_row() const = 0;  ///< the number among all rows of this rank's first
+  virtual offset_t all_rows() const = 0;   ///< of all ranks
+  /// Traffic of a product with the entries in columns of others, beside that of the block.
+  virtual Cost halo_cost(int vector_bytes) const = 0;
+};
+
+}  // namespace cnc::detail

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "support/catch.hpp"
+#include "support/solve_problem.hpp"
+
+#include <cnc/cnc.hpp>
+#include <cnc/distributed.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+// Every rank runs every case. A check that fails on one of them alone must not keep it from what the others wait for: CHECK, not
+// REQUIRE, wherever ranks may differ.
+
+namespace cnc::testing {
+
+/// All ranks. MPI lives until the program ends.
+inline const Communicator& world() {
+  static const MpiScope scope;
+  static const Communicator ranks;
+  return ranks;
+}
+
+/// One thread: ranks share the processors of a test machine.
+inline Context<>& one_thread() {
+  static std::unique_ptr<Context<>> ctx;
+  if (!ctx) {
+    ctx = std::make_unique<Context<>>("openmp", 1);
+    Kokkos::push_finalize_hook([] { ctx.reset(); });
+  }
+  return *ctx;
+}
+
+/// Rows [first, first + rows) of a matrix, which every rank has, as a caller would have them.
+template <class V>
+struct Slice {
+  offset_t first = 0;
+  std::vector<offset_t> offsets = {0}, columns;
+  std::vector<V> values;
+
+  Slice(const CsrMatrix<V>& A, index_t begin, index_t end) : first(begin) {
+    for (index_t i = begin; i < end; ++i) {
+      // From the last to the first: any order will do.
+      for (index_t k = A.row_offsets(i + 1); k-- > A.row_offsets(i);) {
+        columns.push_back(A.columns(k));
+        values.push_back(A.values(k));
+      }
+      offsets.push_back(static_cast<offset_t>(columns.size()));
+    }
+  }
+  OwnRows<V> rows() const { return {first, offsets, columns, values}; }
+};
+
+/// The rows of a rank when all have as many.
+inline index_t bound(index_t rows, int rank) {
+  return static_cast<index_t>(offset_t(rows) * rank / world().size());
+}
+
+template <class V>
+PartitionedMatrix<V> partitioned(const CsrMatrix<V>& A, const Communicator& ranks = world()) {
+  const int rank = world().rank();
+  return PartitionedMatrix<V>(ranks,
+                              Slice<V>(A, bound(A.rows, rank), bound(A.rows, rank + 1)).rows());
+}
+
+/// The own part of a vector that every rank has.
+template <class V>
+Vector<V> own_part(const PartitionedMatrix<V>& A, const Vector<V>& whole) {
+  Vector<V> own("own", static_cast<std::size_t>(A.rows()));
+  for (std::size_t i = 0; i < own.extent(0); ++i)
+    own(i) = whole(i + static_cast<std::size_t>(A.first_row()));
+  return own;
+}
+
+/// A vector of own parts as a whole, on every rank.
+template <class V>
+Vector<V> whole_of(const PartitionedMatrix<V>& A, const Vector<V>& own) {
+  Vector<V> whole = A.gather(own);
+  if (world().rank() != 0) whole = Vector<V>("whole", static_cast<std::size_t>(A.all_rows()));
+  MPI_Bcast(whole.data(), static_cast<int>(whole.extent(0) * sizeof(V)), MPI_BYTE, 0,
+            MPI_COMM_WORLD);
+  return whole;
+}
+
+/// What a rank throws, in words; "" if nothing.
+template <class Call>
+std::string thrown_by(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Whether every rank says the same.
+inline bool same_on_all(const std::string& text) {
+  char first[500] = {}, mine[500] = {};
+  text.copy(mine, sizeof mine - 1);
+  std::copy(mine, mine + sizeof mine, first);
+  MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+  int same = std::equal(mine, mine + sizeof mine, first), all = 0;
+  MPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all != 0;
+}
+
+}  // namespace cnc::testing
