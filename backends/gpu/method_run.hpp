@@ -302,7 +302,7 @@ struct MethodRunner {
       looked = now;
     }
     phases.finish(queue);
-    run.launches += 2;
+    run.launches += 1 + phases.launches_of_finish();
     wait_for_end();
   }
 

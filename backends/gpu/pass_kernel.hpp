@@ -85,7 +85,7 @@ pass_kernel(index_t n, PreconditionerOperand<V> M, MethodVectors<V> v, MethodSca
   if (Work::stores_scalars && thread_index() == 0) kept.set(begun);
   const Pass pass(begun);
   SumsOf<Pass> add;
-  // What passes alone read, and a number makes of another vector, is that vector, and not stored (StreamedRun::implied).
+  // What passes alone read, and a number makes of another vector, is that vector, and not stored (StreamedRun::implies).
   const bool stores_preconditioned =
       !(Work::preconditions && Pass::M.passes_only && v[Work::to] == v[Work::from]);
   V scale = 1;

@@ -76,7 +76,7 @@ struct StreamedRun {
   /// Begins a recurrence from r; belongs to no run yet.
   void start(const Queue& queue) const {
     Method::Start::for_each([&]<class Phase>(int k) {
-      launch<Phase>(queue, {method, PhaseGroup::start, k}, {});
+      launch<Phase>(queue, {method, PhaseGroup::start, k}, {}, v);
     });
   }
 
@@ -85,39 +85,51 @@ struct StreamedRun {
   }
 
   void iterate(const Queue& queue, index_t iterations) const {
+    MethodVectors<V> of_passes = v;
+    if (implies()) for_implied([&](int to, int from) { of_passes.at[to] = v[from]; });
     for (index_t i = 0; i < iterations; ++i)
       Method::Iteration::for_each([&]<class Phase>(int k) {
         const bool last = k == Method::Iteration::size - 1;
         launch<Phase>(queue, {method, PhaseGroup::iteration, k},
-                      in(last ? RunPlace::last : RunPlace::iteration));
+                      in(last ? RunPlace::last : RunPlace::iteration), of_passes);
       });
   }
 
   /// Launches of an iteration. A preconditioner that is enqueued counts as one.
   int launches_per_iteration() const { return launches_of<typename Method::Iteration>(); }
   int launches_of_start() const { return launches_of<typename Method::Start>(); }
+  int launches_of_finish() const {
+    int launches = 1;
+    if (implies()) for_implied([&](int, int) { ++launches; });
+    return launches;
+  }
 
   /// What is left to do after the last iteration; then the host learns how it went.
   void finish(const Queue& queue) const {
     if constexpr (std::is_void_v<typename Method::Finish>)
       Passes::end_run(queue, in(RunPlace::finish), scalars);
     else
-      launch<typename Method::Finish>(queue, {method, PhaseGroup::finish, 0}, in(RunPlace::finish));
+      launch<typename Method::Finish>(queue, {method, PhaseGroup::finish, 0}, in(RunPlace::finish),
+                                      v);
+    if (implies())
+      for_implied([&](int to, int from) {
+        VectorEntries<wave, V>::precondition(queue, A.rows, M, v[from], v[to]);
+      });
   }
 
  private:
   RunLink in(RunPlace place) const { return {place, state, outcome}; }
 
-  /// The vectors of passes. A preconditioned one that only passes read, and that is no more than a multiple of another, is
-  /// that other: they multiply it where it is read.
-  MethodVectors<V> implied() const {
-    MethodVectors<V> all = v;
-    if (between.enqueue == nullptr && M.is_scalar())
-      Method::Iteration::for_each([&]<class Phase>(int) {
-        if constexpr (!is_product<Phase>)
-          if (Phase::M.active() && Phase::M.passes_only) all.at[Phase::M.to] = v[Phase::M.from];
-      });
-    return all;
+  /// Whether preconditioned vectors that only passes read are no more than a multiple of others. In iterations they are then
+  /// those others, multiplied where they are read; before and after they are there, since another form may go on.
+  bool implies() const { return between.enqueue == nullptr && M.is_scalar(); }
+  /// f(to, from) for each of them.
+  template <class F>
+  static void for_implied(const F& f) {
+    Method::Iteration::for_each([&]<class Phase>(int) {
+      if constexpr (!is_product<Phase>)
+        if (Phase::M.active() && Phase::M.passes_only) f(Phase::M.to, Phase::M.from);
+    });
   }
 
   template <class Phases>
@@ -132,14 +144,15 @@ struct StreamedRun {
   }
 
   template <class Phase>
-  void launch(const Queue& queue, const PassName& name, const RunLink& run) const {
+  void launch(const Queue& queue, const PassName& name, const RunLink& run,
+              const MethodVectors<V>& of_passes) const {
     if constexpr (is_product<Phase>) {
       MatrixEntries<wave, Operand, V>::product(queue, Phase::transposed ? *A.transpose : A,
                                                v[Phase::of], v[Phase::to],
                                                dots_of<Phase>(v, scalars), run.state);
     } else {
       const auto pass = [&](PassPart part) {
-        Passes::launch(queue, name, A.rows, M, implied(), scalars, part, run);
+        Passes::launch(queue, name, A.rows, M, of_passes, scalars, part, run);
       };
       if (between.enqueue == nullptr || !Phase::M.active()) return pass(PassPart::whole);
       pass(PassPart::before);
