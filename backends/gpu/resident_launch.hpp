@@ -114,7 +114,13 @@ struct ResidentLaunch {
         A.rows > double(facts.processors) * tuning::resident_rows_with_dictionary)
       return false;
     return A.rows <= double(facts.processors) * tuning::resident_rows_per_processor(sizeof(V)) &&
-           matrix_bytes(A) <= tuning::resident_cache_share * double(facts.cache_bytes);
+           matrix_bytes(without_dictionary(A)) <=
+               tuning::resident_cache_share * double(facts.cache_bytes);
+  }
+  /// Resident kernels read the arrays of the format.
+  static Operand without_dictionary(Operand matrix) {
+    matrix.dictionary = {};
+    return matrix;
   }
   template <class T>
   static double matrix_bytes(const BcsrOperand<T>& matrix) {

@@ -358,10 +358,15 @@ struct System {
         [&](const auto& A) { return ctx->template matrices<V>(A).arnoldi != nullptr; });
   }
 
-  /// Compulsory traffic of one product with the operator that iterations use.
-  Cost product_cost() const {
+  /// Compulsory traffic of one product with the operator that iterations use, from its arrays or from the dictionary of its
+  /// rows, if it has one.
+  Cost product_cost(bool from_dictionary) const {
     if (matrix_free) return cost::vectors(rows, 2, 0, sizeof(V));
-    const Cost own = uses_narrow() ? spmv_cost(*narrow, sizeof(V)) : spmv_cost(matrix, sizeof(V));
+    const auto cost_of = [&](auto layout) {
+      if (!from_dictionary) std::visit([](auto& a) { a.dictionary = {}; }, layout);
+      return spmv_cost(layout, sizeof(V));
+    };
+    const Cost own = uses_narrow() ? cost_of(*narrow) : cost_of(matrix);
     return ranks ? own + ranks->halo_cost(sizeof(V)) : own;
   }
 };
