@@ -10,10 +10,10 @@ template <class V>
 class TestPreconditioner {
  public:
   TestPreconditioner(index_t n, PreconditionerKind kind, int block_size, Alignment alignment,
-                     bool uniform = false)
+                     bool is_uniform = false)
       : kind_(kind),
         block_size_(block_size),
-        uniform_(uniform),
+        uniform_(is_uniform),
         inverse_(extent(n, kind, block_size), alignment) {
     inverse_.randomize(8);
     const index_t area = block_size * block_size;
@@ -26,7 +26,7 @@ class TestPreconditioner {
         inverse_[i] *= V(0.03);
     }
     make_symmetric(n);
-    if (uniform)
+    if (is_uniform)
       for (index_t i = 0; i < inverse_.size(); ++i) inverse_[i] = inverse_[0];
   }
 
