@@ -94,7 +94,7 @@ CsrMatrix<T, Space> transpose(const CsrMatrix<T, Space>& A);
 
 /// @{
 /// New values on an unchanged pattern: overwrites the values of `A` with those of `source`, allocating
-/// nothing when the rows of `source` ascend; those of `A` must. Every entry of `source` must have its place in `A`; the rest of `A` becomes zero.
+/// nothing when the rows of `source` ascend and `A` has no dictionary of rows, which is made anew; rows of `A` must ascend. Every entry of `source` must have its place in `A`; the rest of `A` becomes zero.
 /// `source` may be of another precision than `A`. Views that `A` shares with others (a CSR layout shares
 /// those of the matrix it was built from) see the new values too; if `source` itself is one of them,
 /// nothing is left to do. A.nonzeros becomes source.nonzeros.
@@ -127,8 +127,8 @@ struct BlockOccupancy {
 /// which shares its arrays with the caller, A has none.
 ///
 /// Values   products have the same terms; they are added up by ascending places in the source.
-/// Errors   InvalidArgument (source not CSR of the same shape, not valid), OutOfMemory.
-/// Cost     reads the source twice; where rows do not repeat, some thousand of them. 3 bytes of scratch per row and one that stays.
+/// Errors   InvalidArgument (source not CSR of the same shape, not valid). Without memory for it A has none.
+/// Cost     reads the source twice; where rows do not repeat, some thousand of them. 2 bytes of scratch per row and one that stays.
 template <class T, class S, class Space>
 bool find_row_dictionary(Matrix<T, Space>& A, const CsrMatrix<S, Space>& source);
 

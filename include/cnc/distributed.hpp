@@ -43,7 +43,7 @@ class Halo;
 class [[nodiscard]] MpiScope {
  public:
   /// Asks for MPI_THREAD_FUNNELED: the library calls MPI from the threads that call it, never from its own.
-  /// Errors   MpiError (MPI has been finalised, which it does not survive; its initialisation fails).
+  /// Errors   MpiError (MPI has been finalised and cannot be initialised again; its initialisation fails).
   MpiScope();
   ~MpiScope();
   MpiScope(const MpiScope&) = delete;
@@ -201,7 +201,7 @@ class DistributedSolver {
   const std::vector<std::string>& advice() const { return solver_.advice(); }
 
  private:
-  void agree(const char* call) const;
+  void agree(const char* call, detail::Channel& channel) const;
 
   Context<>& ctx_;
   Solver<V> solver_;

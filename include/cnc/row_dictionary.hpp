@@ -6,7 +6,8 @@
 namespace cnc {
 
 /// The different rows of a matrix, beside a layout of it: see RowDictionaryOperand. Made by find_row_dictionary, renewed by
-/// update_values of the layout; who writes to the values of a layout in another way has to empty it.
+/// update_values of the layout; who writes to the values of a layout in another way has to empty it, and so in other copies of
+/// a layout that share its values.
 template <class T, class Space = HostSpace>
 struct RowDictionary {
   Kokkos::View<std::uint8_t*, Space> codes;   ///< [rows]

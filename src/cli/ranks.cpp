@@ -142,7 +142,7 @@ Ranks::Ranks() {
   if (!started_by_mpi()) return;
   state_ = std::make_unique<State>();
   if (is_first()) return;
-  static Silence silence;  // streams outlive everything else
+  static Silence& silence = *new Silence;  // streams outlive everything that is destroyed
   std::cout.rdbuf(&silence);
   std::cerr.rdbuf(&silence);
 }

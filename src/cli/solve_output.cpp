@@ -188,7 +188,7 @@ std::string backend_text(const SolveOutcome& outcome) {
 
 std::string repeating_rows(const SolveReport& report) {
   if (report.row_kinds == 0) return "";
-  return print(", %d different row%s in place of all", static_cast<int>(report.row_kinds),
+  return print(", %d different row%s", static_cast<int>(report.row_kinds),
                plural(report.row_kinds));
 }
 

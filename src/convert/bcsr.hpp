@@ -9,6 +9,7 @@
 #include <cnc/convert.hpp>
 
 #include <algorithm>
+#include <utility>
 
 // Check, build, unpack and refresh BCSR (and so CSR), and change its precision.
 
@@ -153,13 +154,14 @@ void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
   if (shares_arrays(A, given)) return;
   require(!A.read_only, "update_values: the values of the matrix are const");
   const CsrMatrix<S, Space> source = ascending_csr<Exec>(given);
+  const auto before = std::exchange(A.dictionary, {});  // none, should this fail half way
   require_none_refused<T>(
       sum_over<Least>(instance<Exec>(),
                       static_cast<offset_t>(A.block_rows()) * sharing<Exec>(A.block_size),
                       RefreshBlockRow<Exec, T, S>{A.operand(), A.values.data(), source.operand()}),
       source);
   A.nonzeros = source.nonzeros;
-  if (!A.dictionary.empty()) A.dictionary = row_dictionary<Exec, T>(source, A.dictionary);
+  if (!before.empty()) A.dictionary = row_dictionary<Exec, T>(source, before);
 }
 
 template <class To, class Exec, class From, class Space>

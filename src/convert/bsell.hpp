@@ -9,6 +9,7 @@
 
 #include <cnc/convert.hpp>
 
+#include <utility>
 #include <vector>
 
 // Check, build, unpack and refresh BSELL. On a device a thread works on one lane of a slice, or on one row of a
@@ -233,13 +234,14 @@ template <class Exec, class T, class S, class Space>
 void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
   require_refreshable(A, given);
   const CsrMatrix<S, Space> source = ascending_csr<Exec>(given);
+  const auto before = std::exchange(A.dictionary, {});  // none, should this fail half way
   const auto target = A.operand();
   require_none_refused<T>(
       sum_over<Least>(instance<Exec>(), lane_row_threads<Exec>(target),
                       RefreshLaneRows<Exec, T, S>{target, A.values.data(), source.operand()}),
       source);
   A.nonzeros = source.nonzeros;
-  if (!A.dictionary.empty()) A.dictionary = row_dictionary<Exec, T>(source, A.dictionary);
+  if (!before.empty()) A.dictionary = row_dictionary<Exec, T>(source, before);
 }
 
 }  // namespace set_up

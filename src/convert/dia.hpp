@@ -7,6 +7,8 @@
 
 #include <cnc/convert.hpp>
 
+#include <utility>
+
 // Check, build, unpack and refresh DIA. Neighbouring threads work on neighbouring rows and so write side by side
 // on every diagonal.
 
@@ -100,6 +102,7 @@ template <class Exec, class T, class S, class Space>
 void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
   require_dia_refreshable(A, given);
   const CsrMatrix<S, Space> source = ascending_csr<Exec>(given);
+  const auto before = std::exchange(A.dictionary, {});  // none, should this fail half way
   const Exec exec = instance<Exec>();
   const auto target = A.operand();
   require_placed(sum_over<Least>(exec, A.rows,
@@ -108,7 +111,7 @@ void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
     require_mirrored(
         sum_over<MirrorFacts>(exec, A.rows, CompareMirrors<T, S>{target, source.operand()}));
   A.nonzeros = source.nonzeros;
-  if (!A.dictionary.empty()) A.dictionary = row_dictionary<Exec, T>(source, A.dictionary);
+  if (!before.empty()) A.dictionary = row_dictionary<Exec, T>(source, before);
 }
 
 template <class Exec, class T, class Space>

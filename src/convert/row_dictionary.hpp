@@ -220,8 +220,8 @@ std::vector<T> on_host(const Kokkos::View<T*, Space>& there) {
 /// The dictionary of A's rows in T; empty where there are too many kinds of them. Arrays of `old` are used again where their
 /// sizes are right.
 template <class Exec, class T, class S, class Space>
-RowDictionary<T, Space> row_dictionary(const CsrMatrix<S, Space>& A,
-                                       const RowDictionary<T, Space>& old = {}) {
+RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A,
+                                            const RowDictionary<T, Space>& old) {
   const Exec exec = instance<Exec>();
   const auto n = static_cast<std::size_t>(A.rows);
   if (n == 0) return {};
@@ -278,6 +278,17 @@ RowDictionary<T, Space> row_dictionary(const CsrMatrix<S, Space>& A,
   if (first_row(exec, A.rows, encode) >= 0) return {};  // two kinds have one hash
   if constexpr (is_host_space<Space>) found.runs = runs_of(exec, found.codes);
   return found;
+}
+
+/// The same; empty too where there is no memory for what is no more than a help.
+template <class Exec, class T, class S, class Space>
+RowDictionary<T, Space> row_dictionary(const CsrMatrix<S, Space>& A,
+                                       const RowDictionary<T, Space>& old = {}) {
+  try {
+    return make_row_dictionary<Exec, T>(A, old);
+  } catch (const OutOfMemory&) {
+    return {};
+  }
 }
 
 }  // namespace set_up

@@ -60,10 +60,8 @@ class Channel {
   /// Work without communication that may fail on some ranks: it then fails on all, and all are still at the same operation.
   void on_each(const std::function<void()>& work);
 
-  /// Waits for operations that were begun; whatever they use must outlive them, also where this throws: see is_usable().
+  /// Waits for operations that were begun; whatever they use must outlive them, also where this throws: see can_free().
   void wait(MPI_Request* requests, int count);
-  /// Whether no operation was left unfinished. If not, MPI may still write to what was given to one, at any time.
-  bool is_usable() const { return usable_; }
   /// Whether what was made on it can be given back to MPI.
   bool can_free() const;
 

@@ -34,7 +34,7 @@ Segments segments_of(const CsrMatrix<T>& A, int parts, int block_size) {
   return segments;
 }
 
-/// Arrays on their way between the first rank and the others; they live on where a failure interrupts them.
+/// Arrays on their way between the first rank and the others; whoever owns them must see to it that they live on where a failure interrupts them.
 class Parcels {
  public:
   explicit Parcels(Channel& channel) : channel_(channel) {}

@@ -1,9 +1,11 @@
 #include "distributed/halo.hpp"
+#include "solve/prepare.hpp"
 
 #include <cnc/options.hpp>
 
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 namespace cnc {
 namespace detail {
@@ -93,14 +95,14 @@ DistributedSolver<V>::DistributedSolver(Context<>& ctx, SolveOptions options)
     : ctx_(ctx), solver_(ctx, std::move(options)) {}
 
 template <class V>
-void DistributedSolver<V>::agree(const char* call) const {
+void DistributedSolver<V>::agree(const char* call, detail::Channel& channel) const {
   const SolveOptions& o = solver_.options();
   detail::Agreement agreement;
   agreement.add("what is called", std::string(call));
   agreement.add("the backend", std::string(ctx_.backend().name));  // scalar steps are rounded by it
   agreement.add("the preconditioner object", preconditioner_);
   detail::add_options(agreement, o);
-  agreement.require_of_all(matrix_.halo_->channel());
+  agreement.require_of_all(channel);
   detail::refuse(o.reordering != Reordering::none, "reordering");
   detail::refuse(o.null_space != NullSpace::none, "a null space");
   detail::refuse(sizeof(V) > sizeof(float) && o.storage == StoragePrecision::f32,
@@ -109,38 +111,50 @@ void DistributedSolver<V>::agree(const char* call) const {
 
 template <class V>
 void DistributedSolver<V>::prepare(const PartitionedMatrix<V>& A) {
+  matrix_ = {};  // not prepared, until all ranks are
   A.halo().channel().together([&] {
-    matrix_ = A;
-    agree("prepare");
+    agree("prepare", A.halo_->channel());
     solver_.prepare_among(A.halo_, A.block_);
   });
+  matrix_ = A;
 }
 
 template <class V>
 void DistributedSolver<V>::update_values(const PartitionedMatrix<V>& A) {
   require(matrix_.halo_ != nullptr, "DistributedSolver: update_values needs a prepare");
   A.halo().channel().together([&] {
-    agree("update_values");
+    agree("update_values", A.halo_->channel());
     A.halo_->channel().on_each([&] {
       require(A.first_row() == matrix_.first_row() && A.all_rows() == matrix_.all_rows() &&
+                  detail::same_pattern(ctx_.execution_space_instance(), A.block_, matrix_.block_) &&
                   A.halo_->has_pattern_of(*matrix_.halo_),
               "DistributedSolver: update_values needs the partition and pattern of prepare");
     });
+  });
+  matrix_ =
+      {};  // what fails from here on may have changed some ranks: not prepared, until all are done
+  A.halo_->channel().together([&] {
     solver_.go_on_among(A.halo_);
     solver_.update_values(A.block_);
-    matrix_ = A;
   });
+  matrix_ = A;
 }
 
 template <class V>
 void DistributedSolver<V>::set_preconditioner(
     std::shared_ptr<PreconditionerBase<V>> preconditioner) {
-  const std::string name = preconditioner ? preconditioner->name() : "";
-  const auto set = [&] { solver_.set_preconditioner(std::move(preconditioner)); };
-  if (matrix_.halo_ != nullptr)
-    matrix_.halo_->channel().together([&] { matrix_.halo_->channel().on_each(set); });
-  else
+  std::string name;
+  const auto set = [&] {
+    if (preconditioner) name = preconditioner->name();
+    solver_.set_preconditioner(std::move(preconditioner));
+  };
+  if (matrix_.halo_ != nullptr) {
+    const PartitionedMatrix<V> A = std::exchange(matrix_, {});  // not prepared, should a rank fail
+    A.halo_->channel().together([&] { A.halo_->channel().on_each(set); });
+    matrix_ = A;
+  } else {
     set();
+  }
   preconditioner_ = name;
 }
 
@@ -150,7 +164,7 @@ SolveReport DistributedSolver<V>::solve(const Vector<const V>& b, const Vector<V
   detail::Halo<V>& halo = *matrix_.halo_;
   SolveReport report;
   halo.channel().together([&] {
-    agree("solve");
+    agree("solve", halo.channel());
     halo.channel().on_each([&] {
       for (const std::size_t extent : {b.extent(0), x.extent(0)})
         require(extent == static_cast<std::size_t>(matrix_.rows()), [&] {

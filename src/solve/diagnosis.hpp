@@ -62,12 +62,12 @@ class Diagnosis {
 
   /// Finds out about symmetry and diagonal at once; false if there is no matrix, or no memory to look at it.
   bool look() {
-    if (asymmetry_ && nonpositive_row_) return true;
-    return found_in_csr(false, [&](const auto& A) {
-      if (!asymmetry_) asymmetry_ = find_asymmetry(A);
-      nonpositive_row_ = diagonal_row(A, true);
-      return true;
-    });
+    const bool known = (asymmetry_ && nonpositive_row_) || found_in_csr(false, [&](const auto& A) {
+                         if (!asymmetry_) asymmetry_ = find_asymmetry(A);
+                         nonpositive_row_ = diagonal_row(A, true);
+                         return true;
+                       });
+    return !system_.anywhere(!known);
   }
 
   /// Whether the matrix differs from its transpose by more than rounding, as far as that can be found out.

@@ -546,12 +546,12 @@ class Drive {
   }
   /// What the caller's function answers; on a rank without one what does not count.
   CallbackAction call_back() {
+    take_energy_error();  // also on ranks that call nobody: their reports are the same
     if (!options_.callback) return CallbackAction::accept;
     const index_t done = engine_.iterations();
     ShownIterate<V, Exec> shown(
         true_residual_, views_,
         [](void* engine) { static_cast<Engine<V, Exec>*>(engine)->form_residual(); }, &engine_);
-    take_energy_error();
     const CallbackAction action = options_.callback({done, report_.recurrence_residual / scale_,
                                                      report_.recurrence_residual / reference_,
                                                      seconds(), report_.energy_error, &shown});

@@ -66,7 +66,11 @@ class MethodQueue {
       if (!is_phased(methods_[--k])) return restart_of(k);
     return 0;
   }
+  /// Of several ranks, whether it is offered on all.
   bool is_offered(std::size_t k, SolveForm& form, std::string& choice) {
+    return !system_.anywhere(!is_offered_here(k, form, choice));
+  }
+  bool is_offered_here(std::size_t k, SolveForm& form, std::string& choice) {
     const Method method = methods_[k];
     try {
       if (k > 0 && fails_with(method, methods_[k - 1])) return false;

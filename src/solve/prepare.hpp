@@ -139,12 +139,13 @@ Kokkos::View<T*, Properties...> cloned(const Kokkos::View<T*, Properties...>& vi
   return copy;
 }
 
-/// A matrix that shares nothing with A.
+/// A matrix that shares nothing with A. It has no dictionary of rows.
 template <class V, class Space>
 BcsrMatrix<V, Space> cloned(BcsrMatrix<V, Space> A) {
   A.row_offsets = cloned(A.row_offsets);
   A.columns = cloned(A.columns);
   A.values = cloned(A.values);
+  A.dictionary = {};
   return A;
 }
 template <class V, class Space>
@@ -153,12 +154,14 @@ BsellMatrix<V, Space> cloned(BsellMatrix<V, Space> A) {
   A.columns = cloned(A.columns);
   A.row_permutation = cloned(A.row_permutation);
   A.values = cloned(A.values);
+  A.dictionary = {};
   return A;
 }
 template <class V, class Space>
 DiaMatrix<V, Space> cloned(DiaMatrix<V, Space> A) {
   A.offsets = cloned(A.offsets);
   A.values = cloned(A.values);
+  A.dictionary = {};
   return A;
 }
 template <class V, class Space>

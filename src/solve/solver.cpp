@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 namespace cnc {
 namespace {
@@ -127,19 +128,27 @@ struct Solver<V, Exec>::State {
     if (system.given && (method.normal_equations || !system.given->has_transpose()))
       throw UnsupportedOperation("the preconditioner is one of A alone");
     if (!system.transpose && !system.narrow_transpose) {
-      ctx->fence();
-      require_memory_for_transpose();
+      std::exception_ptr failure;
+      bool is_regular = false;
       try {
+        ctx->fence();
+        require_memory_for_transpose();
         lay_out_transpose(in_csr());
         system.plan_products();
         system.built_in.add_transpose(exec());
         system.of_normal = {as_prepared.preconditioner, system.built_in.block_size()};
-        normal_is_set_up =
-            !system.anywhere(!system.of_normal.set_up_normal(transpose_in_csr()).ok());
+        is_regular = system.of_normal.set_up_normal(transpose_in_csr()).ok();
         ctx->fence();
       } catch (...) {
+        failure = std::current_exception();
+      }
+      // All ranks go on, or none.
+      const bool fails = system.anywhere(failure != nullptr);
+      normal_is_set_up = !system.anywhere(!is_regular);
+      if (fails) {
         forget_transpose();
-        throw;
+        if (failure) std::rethrow_exception(failure);
+        throw UnsupportedOperation("another rank could not lay out its transpose");
       }
     }
     if (method.normal_equations && !normal_is_set_up)
@@ -426,8 +435,8 @@ struct Solver<V, Exec>::State {
         return requires { a.symmetric; };
       };
       if (read == ReadsDictionaries::as_runs && !std::visit(by_diagonals, layout)) return;
-      if (!std::visit([](const auto& a) { return a.dictionary.empty(); }, layout)) return;
-      cnc::find_row_dictionary(layout, A);
+      if (std::visit([](const auto& a) { return a.dictionary.empty(); }, layout))
+        cnc::find_row_dictionary(layout, A);
       std::visit(
           [&](auto& a) {
             if (read == ReadsDictionaries::as_runs && a.dictionary.runs.extent(0) == 0)
@@ -501,6 +510,7 @@ struct Solver<V, Exec>::State {
     }
     if (system.narrow) cnc::update_values(*system.narrow, A);
     find_row_dictionary(A);
+    system.note_arrays();
     if (system.narrow_failed) {
       system.narrow_failed = false;
       detail::plan_iterations(system, work);

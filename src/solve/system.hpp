@@ -7,6 +7,7 @@
 #include "solve/other_ranks.hpp"
 #include "solve/preconditioners.hpp"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -65,8 +66,8 @@ struct System {
   struct Plans {
     std::unique_ptr<MatrixPlan> matrix, narrow, widened, transpose;
   } product_plans;
-  int arrays_of_matrix = 0;              ///< another number whenever they are others
-  const void* planned_values = nullptr;  ///< by which that is seen
+  int arrays_of_matrix = 0;                        ///< another number whenever they are others
+  std::array<const void*, 4> planned_arrays = {};  ///< by which that is seen
 
   bool uses_narrow() const { return narrow && !narrow_failed; }
   /// Whether iterations are those of another matrix, rounded to float.
@@ -107,15 +108,22 @@ struct System {
         matrix);
   }
 
+  /// Counts up where products read other arrays than before.
+  void note_arrays() {
+    const auto arrays = [](const auto& a) {
+      return std::array<const void*, 4>{a.values.data(), a.dictionary.codes.data(),
+                                        a.dictionary.starts.data(), a.dictionary.entries.data()};
+    };
+    const auto now = uses_narrow() ? std::visit(arrays, *narrow) : std::visit(arrays, matrix);
+    if (now != planned_arrays) ++arrays_of_matrix;
+    planned_arrays = now;
+  }
+
   /// To be called when the arrays of the matrix are others; their values may change in place.
   void plan_products() {
     product_plans = {};
     if (matrix_free) return;
-    const auto address = [](const auto& a) { return static_cast<const void*>(a.values.data()); };
-    const void* const now =
-        uses_narrow() ? std::visit(address, *narrow) : std::visit(address, matrix);
-    if (now != planned_values) ++arrays_of_matrix;
-    planned_values = now;
+    note_arrays();
     product_plans.matrix = plan_spmv<V>(*ctx, matrix);
     if (uses_narrow()) product_plans.narrow = plan_spmv<V>(*ctx, *narrow);
     if (widens()) product_plans.widened = plan_spmv<double>(*ctx, matrix);
