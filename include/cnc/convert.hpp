@@ -94,7 +94,7 @@ CsrMatrix<T, Space> transpose(const CsrMatrix<T, Space>& A);
 
 /// @{
 /// New values on an unchanged pattern: overwrites the values of `A` with those of `source`, allocating
-/// nothing when the rows of `source` ascend and `A` has no dictionary of rows, which is made anew; rows of `A` must ascend. Every entry of `source` must have its place in `A`; the rest of `A` becomes zero.
+/// nothing when the rows of `source` ascend, unless `A` has a dictionary of rows that no longer holds; rows of `A` must ascend. Every entry of `source` must have its place in `A`; the rest of `A` becomes zero.
 /// `source` may be of another precision than `A`. Views that `A` shares with others (a CSR layout shares
 /// those of the matrix it was built from) see the new values too; if `source` itself is one of them,
 /// nothing is left to do. A.nonzeros becomes source.nonzeros.

@@ -15,6 +15,7 @@ struct RowDictionary {
   Kokkos::View<RowEntry<T>*, Space> entries;  ///< of all kinds
   /// [runs + 1] where rows of another kind begin, on a host where 12 rows and more of a kind follow each other in the mean
   Kokkos::View<index_t*, Space> runs = {};
+  Kokkos::View<index_t*, Space> first_rows = {};  ///< [kinds] the first row of each
 
   bool empty() const { return codes.extent(0) == 0; }  ///< there is none
   /// Different rows.

@@ -134,6 +134,26 @@ struct KindLengths {
   }
 };
 
+/// Whether the first row of a kind is longer or shorter than its entries.
+template <class S>
+struct LengthDiffers {
+  RelativeRows<S> rows;
+  const index_t *first_rows, *starts;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t k) const {
+    return rows.length(first_rows[k]) != starts[k + 1] - starts[k];
+  }
+};
+/// Whether a row is another than the first of its kind.
+template <class S>
+struct IsOfOtherKind {
+  RelativeRows<S> rows;
+  const std::uint8_t* codes;
+  const index_t* first_rows;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
+    return !rows.same(static_cast<index_t>(i), first_rows[codes[i]]);
+  }
+};
+
 template <class T, class S>
 struct FillKind {
   BcsrOperand<S> A;
@@ -217,11 +237,9 @@ std::vector<T> on_host(const Kokkos::View<T*, Space>& there) {
   return data;
 }
 
-/// The dictionary of A's rows in T; empty where there are too many kinds of them. Arrays of `old` are used again where their
-/// sizes are right.
+/// The dictionary of A's rows in T; empty where there are too many kinds of them.
 template <class Exec, class T, class S, class Space>
-RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A,
-                                            const RowDictionary<T, Space>& old) {
+RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   const Exec exec = instance<Exec>();
   const auto n = static_cast<std::size_t>(A.rows);
   if (n == 0) return {};
@@ -262,12 +280,10 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A,
     starts.push_back(static_cast<index_t>(size));
   }
 
-  RowDictionary<T, Space> found = old;
-  if (old.codes.extent(0) != n || old.starts.extent(0) != starts.size() ||
-      old.entries.extent(0) != static_cast<std::size_t>(size))
-    found = {uninitialized<std::uint8_t, Space>("cnc::row_dictionary", n),
-             uninitialized<index_t, Space>("cnc::row_dictionary", starts.size()),
-             uninitialized<RowEntry<T>, Space>("cnc::row_dictionary", std::size_t(size))};
+  RowDictionary<T, Space> found = {
+      uninitialized<std::uint8_t, Space>("cnc::row_dictionary", n),
+      uninitialized<index_t, Space>("cnc::row_dictionary", starts.size()),
+      uninitialized<RowEntry<T>, Space>("cnc::row_dictionary", std::size_t(size))};
   Kokkos::deep_copy(found.starts,
                     Kokkos::View<const index_t*, HostSpace>(starts.data(), starts.size()));
   on_each(exec, kind_count,
@@ -277,15 +293,33 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A,
                             found.codes.data()};
   if (first_row(exec, A.rows, encode) >= 0) return {};  // two kinds have one hash
   if constexpr (is_host_space<Space>) found.runs = runs_of(exec, found.codes);
+  found.first_rows = kind_rows;
   return found;
 }
 
-/// The same; empty too where there is no memory for what is no more than a help.
+/// Gives the kinds of a dictionary the values of A; false where rows of one kind are no longer the same. Allocates nothing.
+template <class Exec, class T, class S, class Space>
+bool renewed(const RowDictionary<T, Space>& old, const CsrMatrix<S, Space>& A) {
+  const Exec exec = instance<Exec>();
+  const RelativeRows<S> rows{A.operand()};
+  const index_t* const first_rows = old.first_rows.data();
+  const index_t kinds = old.kinds();
+  if (first_row(exec, kinds, LengthDiffers<S>{rows, first_rows, old.starts.data()}) >= 0 ||
+      first_row(exec, A.rows, IsOfOtherKind<S>{rows, old.codes.data(), first_rows}) >= 0)
+    return false;
+  on_each(exec, kinds,
+          FillKind<T, S>{A.operand(), first_rows, old.starts.data(), old.entries.data()});
+  return true;
+}
+
+/// The dictionary of A, with the arrays of `old` where it is one of a matrix of the same shape and its rows still repeat so;
+/// empty too where there is no memory for what is no more than a help.
 template <class Exec, class T, class S, class Space>
 RowDictionary<T, Space> row_dictionary(const CsrMatrix<S, Space>& A,
                                        const RowDictionary<T, Space>& old = {}) {
+  if (!old.empty() && renewed<Exec>(old, A)) return old;
   try {
-    return make_row_dictionary<Exec, T>(A, old);
+    return make_row_dictionary<Exec, T>(A);
   } catch (const OutOfMemory&) {
     return {};
   }

@@ -417,16 +417,17 @@ struct Solver<V, Exec>::State {
       if (system.narrow_is_exact || as_prepared.storage == StoragePrecision::f32) {
         system.matrix = A;  // the true residual needs every bit of the matrix given
         system.narrow = build_format(convert_values<float>(A), spec);
-        if (!system.narrow_is_exact || multiplies_narrow()) return find_row_dictionary(A);
+        if (!system.narrow_is_exact || multiplies_narrow()) return find_row_dictionary(A, true);
         forget_narrow();
       }
     }
     system.matrix = build_format(A, spec);
-    find_row_dictionary(A);
+    find_row_dictionary(A, true);
   }
 
   /// Products of a layout that is a copy may read the different rows in place of all, where few rows differ.
-  void find_row_dictionary(const CsrMatrix<V, Space>& A) {
+  /// `look`: for one; else what an update has left is kept if products read it.
+  void find_row_dictionary(const CsrMatrix<V, Space>& A, bool look) {
     const ReadsDictionaries read = ctx->backend().dictionaries;
     if (read == ReadsDictionaries::no || as_prepared.storage == StoragePrecision::as_vectors)
       return;
@@ -435,8 +436,7 @@ struct Solver<V, Exec>::State {
         return requires { a.symmetric; };
       };
       if (read == ReadsDictionaries::as_runs && !std::visit(by_diagonals, layout)) return;
-      if (std::visit([](const auto& a) { return a.dictionary.empty(); }, layout))
-        cnc::find_row_dictionary(layout, A);
+      if (look) cnc::find_row_dictionary(layout, A);
       std::visit(
           [&](auto& a) {
             if (read == ReadsDictionaries::as_runs && a.dictionary.runs.extent(0) == 0)
@@ -482,6 +482,7 @@ struct Solver<V, Exec>::State {
     forget_narrow();
     system.narrow_transpose.reset();
     system.matrix = std::move(wide.matrix);
+    find_row_dictionary(source, true);
     system.transpose = std::move(wide.transpose);
     change([this] { detail::plan_iterations(system, work); });
     column_work.recorded.forget();
@@ -509,7 +510,7 @@ struct Solver<V, Exec>::State {
       cnc::update_values(system.matrix, A);
     }
     if (system.narrow) cnc::update_values(*system.narrow, A);
-    find_row_dictionary(A);
+    find_row_dictionary(A, false);
     system.note_arrays();
     if (system.narrow_failed) {
       system.narrow_failed = false;

@@ -66,7 +66,7 @@ struct Backend {
   bool baseline = false;
   /// A variant forces one instruction set of another backend; listed on request.
   bool variant = false;
-  ReadsDictionaries dictionaries = ReadsDictionaries::no;
+  ReadsDictionaries dictionaries = ReadsDictionaries::no;  ///< of rows
   Availability (*availability)() = nullptr;  ///< asks the machine; never null
   /// Host backends: threads that operations on the queue use at most; null: one.
   int (*threads)(const Queue& queue) = nullptr;

@@ -19,8 +19,8 @@ struct MatrixPlan {
 /// An entry of a row that stands for many: its value, and its column less the row.
 template <class T>
 struct alignas(2 * sizeof(T)) RowEntry {
-  T value;
-  index_t offset;
+  T value;         ///< of the entry
+  index_t offset;  ///< its column less the row
 };
 
 /// The different rows of a matrix, where few of them stand for all: row i holds the entries of kind codes[i], in columns
@@ -31,12 +31,12 @@ struct RowDictionaryOperand {
   const std::uint8_t* codes = nullptr;   ///< [rows]; null: there is none
   const index_t* starts = nullptr;       ///< [kinds + 1]
   const RowEntry<T>* entries = nullptr;  ///< [size], kind k from starts[k] on
-  index_t kinds = 0;
+  index_t kinds = 0;  ///< different rows
   index_t size = 0;  ///< starts[kinds], known to the host
   /// [run_count + 1] rows at which one of another kind begins than before, and the last one's end; null: rows of one kind do
   /// not follow each other for long, or the matrix is in device memory.
   const index_t* runs = nullptr;
-  index_t run_count = 0;
+  index_t run_count = 0;  ///< of them
   bool operator==(const RowDictionaryOperand&) const = default;
 };
 
