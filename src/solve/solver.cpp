@@ -428,26 +428,28 @@ struct Solver<V, Exec>::State {
   /// Products of a layout that is a copy may read the different rows in place of all, where few rows differ.
   /// `look`: for one; else what an update has left is kept if products read it.
   void find_row_dictionary(const CsrMatrix<V, Space>& A, bool look) {
+    if (system.narrow)
+      find_row_dictionary(*system.narrow, A, look);
+    else
+      find_row_dictionary(system.matrix, A, look);
+  }
+  template <class M>
+  void find_row_dictionary(Matrix<M, Space>& layout, const CsrMatrix<V, Space>& A,
+                           bool look) const {
     const ReadsDictionaries read = ctx->backend().dictionaries;
     if (read == ReadsDictionaries::no || as_prepared.storage == StoragePrecision::as_vectors)
       return;
-    const auto in = [&](auto& layout) {
-      const auto by_diagonals = [](const auto& a) {
-        return requires { a.symmetric; };
-      };
-      if (read == ReadsDictionaries::as_runs && !std::visit(by_diagonals, layout)) return;
-      if (look) cnc::find_row_dictionary(layout, A);
-      std::visit(
-          [&](auto& a) {
-            if (read == ReadsDictionaries::as_runs && a.dictionary.runs.extent(0) == 0)
-              a.dictionary = {};
-          },
-          layout);
+    const auto by_diagonals = [](const auto& a) {
+      return requires { a.symmetric; };
     };
-    if (system.narrow)
-      in(*system.narrow);
-    else
-      in(system.matrix);
+    if (read == ReadsDictionaries::as_runs && !std::visit(by_diagonals, layout)) return;
+    if (look) cnc::find_row_dictionary(layout, A);
+    std::visit(
+        [&](auto& a) {
+          if (read == ReadsDictionaries::as_runs && a.dictionary.runs.extent(0) == 0)
+            a.dictionary = {};
+        },
+        layout);
   }
 
   /// Whether the backend has products of the float matrix with the vectors.
@@ -469,6 +471,7 @@ struct Solver<V, Exec>::State {
   Widened widened() const {
     const FormatSpec spec = parse_format(format);
     Widened wide{build_format(source, spec), {}};
+    find_row_dictionary(wide.matrix, source, true);
     if (system.narrow_transpose)
       wide.transpose =
           is_symmetric_layout() ? wide.matrix : build_format(transposition.matrix, spec);
@@ -482,7 +485,6 @@ struct Solver<V, Exec>::State {
     forget_narrow();
     system.narrow_transpose.reset();
     system.matrix = std::move(wide.matrix);
-    find_row_dictionary(source, true);
     system.transpose = std::move(wide.transpose);
     change([this] { detail::plan_iterations(system, work); });
     column_work.recorded.forget();
