@@ -238,7 +238,8 @@ class GraphBisection {
       end += is_found == 0;
       is_found = 1;
     };
-    for (index_t k = -1; end < n; ++k) {
+    for (index_t k = -1; k < static_cast<index_t>(n); ++k) {
+      if (end == n) break;
       reach(k < 0 ? from : k);
       for (; next < end; ++next) {
         const auto row = static_cast<std::size_t>(reached[next]);
