@@ -1,8 +1,10 @@
 #pragma once
 
+#include "mixed.hpp"
 #include "on_each.hpp"
 
 #include <cnc/bcsr_matrix.hpp>
+#include <cnc/copy.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -42,16 +44,11 @@ struct RelativeRows {
   }
   /// Never 0.
   KOKKOS_INLINE_FUNCTION std::uint64_t hash(index_t row) const {
-    std::uint64_t h = 0x9e3779b97f4a7c15u;
-    const auto mix = [&h](std::uint64_t word) {
-      h = (h ^ word) * 0xd6e8feb86659fd93u;
-      h ^= h >> 32;
-    };
+    auto h = static_cast<std::uint64_t>(length(row));
     for (index_t k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
-      mix(static_cast<std::uint32_t>(A.columns[k] - row));
-      mix(bits_of(A.values[k]));
+      h = mixed(h ^ static_cast<std::uint32_t>(A.columns[k] - row));
+      h = mixed(h ^ bits_of(A.values[k]));
     }
-    mix(static_cast<std::uint64_t>(length(row)));
     return h == 0 ? 1 : h;
   }
   KOKKOS_INLINE_FUNCTION bool same(index_t row, index_t other) const {
@@ -178,9 +175,8 @@ struct EncodeRow {
   const index_t* first_rows;
   std::uint8_t* codes;
   KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
-    const std::uint8_t code = code_of_place[places[i]];
-    codes[i] = code;
-    return !rows.same(static_cast<index_t>(i), first_rows[code]);
+    codes[i] = code_of_place[places[i]];
+    return IsOfOtherKind<S>{rows, codes, first_rows}(i);
   }
 };
 
@@ -222,19 +218,12 @@ Kokkos::View<index_t*, Space> runs_of(const Exec& exec,
   return runs;
 }
 
-/// Host data where the loops are, and back.
+/// Host data where the loops are.
 template <class Space, class T>
 Kokkos::View<T*, Space> brought(const char* label, const std::vector<T>& data) {
   const auto there = uninitialized<T, Space>(label, data.size());
   Kokkos::deep_copy(there, Kokkos::View<const T*, HostSpace>(data.data(), data.size()));
   return there;
-}
-
-template <class T, class Space>
-std::vector<T> on_host(const Kokkos::View<T*, Space>& there) {
-  std::vector<T> data(there.extent(0));
-  Kokkos::deep_copy(Kokkos::View<T*, HostSpace>(data.data(), data.size()), there);
-  return data;
 }
 
 /// The dictionary of A's rows in T; empty where there are too many kinds of them.
@@ -255,11 +244,11 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   if (fetch(count, 0) > most_kinds) return {};
 
   // Kinds in the order of their first rows: the same codes on every run.
-  const auto first_rows = on_host(first);
+  const auto first_rows = copy_to<HostSpace>(first);
   std::vector<std::pair<index_t, int>> kinds;
   for (int place = 0; place < kind_places; ++place)
-    if (first_rows[std::size_t(place)] < A.rows)
-      kinds.emplace_back(first_rows[std::size_t(place)], place);
+    if (first_rows(std::size_t(place)) < A.rows)
+      kinds.emplace_back(first_rows(std::size_t(place)), place);
   std::sort(kinds.begin(), kinds.end());
   std::vector<std::uint8_t> code_of_place(kind_places);
   std::vector<index_t> firsts;
@@ -272,20 +261,19 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   const auto kind_count = static_cast<offset_t>(firsts.size());
   on_each(exec, kind_count, KindLengths<S>{rows, kind_rows.data(), lengths.data()});
   exec.fence();
+  const auto host_lengths = copy_to<HostSpace>(lengths);
   std::vector<index_t> starts = {0};
   offset_t size = 0;
-  for (const index_t length : on_host(lengths)) {
-    size += length;
+  for (std::size_t k = 0; k < firsts.size(); ++k) {
+    size += host_lengths(k);
     if (size * least_repetition > A.blocks()) return {};
     starts.push_back(static_cast<index_t>(size));
   }
 
   RowDictionary<T, Space> found = {
       uninitialized<std::uint8_t, Space>("cnc::row_dictionary", n),
-      uninitialized<index_t, Space>("cnc::row_dictionary", starts.size()),
+      brought<Space>("cnc::row_dictionary", starts),
       uninitialized<RowEntry<T>, Space>("cnc::row_dictionary", std::size_t(size))};
-  Kokkos::deep_copy(found.starts,
-                    Kokkos::View<const index_t*, HostSpace>(starts.data(), starts.size()));
   on_each(exec, kind_count,
           FillKind<T, S>{A.operand(), kind_rows.data(), found.starts.data(), found.entries.data()});
   const auto codes_there = brought<Space>("cnc::row_dictionary", code_of_place);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace cnc::detail {
@@ -14,22 +15,11 @@ namespace cnc::detail {
 void check_mpi(int code, const char* operation);
 
 template <class T>
-MPI_Datatype mpi_type();
-template <>
-inline MPI_Datatype mpi_type<float>() {
-  return MPI_FLOAT;
-}
-template <>
-inline MPI_Datatype mpi_type<double>() {
-  return MPI_DOUBLE;
-}
-template <>
-inline MPI_Datatype mpi_type<index_t>() {
-  return MPI_INT32_T;
-}
-template <>
-inline MPI_Datatype mpi_type<offset_t>() {
-  return MPI_INT64_T;
+MPI_Datatype mpi_type() {
+  if constexpr (std::is_same_v<T, float>) return MPI_FLOAT;
+  if constexpr (std::is_same_v<T, double>) return MPI_DOUBLE;
+  if constexpr (std::is_same_v<T, index_t>) return MPI_INT32_T;
+  if constexpr (std::is_same_v<T, offset_t>) return MPI_INT64_T;
 }
 
 /// A text on its way, cut where it is long.

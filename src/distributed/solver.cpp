@@ -131,8 +131,8 @@ void DistributedSolver<V>::update_values(const PartitionedMatrix<V>& A) {
               "DistributedSolver: update_values needs the partition and pattern of prepare");
     });
   });
-  matrix_ =
-      {};  // what fails from here on may have changed some ranks: not prepared, until all are done
+  // What fails from here on may have changed some ranks: not prepared, until all are done.
+  matrix_ = {};
   A.halo_->channel().together([&] {
     solver_.go_on_among(A.halo_);
     solver_.update_values(A.block_);

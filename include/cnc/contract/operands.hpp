@@ -31,8 +31,8 @@ struct RowDictionaryOperand {
   const std::uint8_t* codes = nullptr;   ///< [rows]; null: there is none
   const index_t* starts = nullptr;       ///< [kinds + 1]
   const RowEntry<T>* entries = nullptr;  ///< [size], kind k from starts[k] on
-  index_t kinds = 0;  ///< different rows
-  index_t size = 0;  ///< starts[kinds], known to the host
+  index_t kinds = 0;                     ///< different rows
+  index_t size = 0;                      ///< starts[kinds], known to the host
   /// [run_count + 1] rows at which one of another kind begins than before, and the last one's end; null: rows of one kind do
   /// not follow each other for long, or the matrix is in device memory.
   const index_t* runs = nullptr;
