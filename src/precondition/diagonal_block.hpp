@@ -22,6 +22,13 @@ struct BlockFault {
   bool singular_block = false;
 };
 
+/// An entry that is not that of the first row.
+template <class V>
+struct DiffersFromFirst {
+  const V* inverse;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const { return !(inverse[i] == inverse[0]); }
+};
+
 /// Position of the first entry of a row at column >= `column`.
 template <class S>
 KOKKOS_INLINE_FUNCTION index_t find_column(const BcsrOperand<S>& A, index_t row, index_t column) {

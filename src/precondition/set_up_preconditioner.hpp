@@ -36,13 +36,6 @@ struct InvertBlock {
   }
 };
 
-/// An entry that is not that of the first row.
-template <class V>
-struct DiffersFromFirst {
-  const V* inverse;
-  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const { return !(inverse[i] == inverse[0]); }
-};
-
 /// Inverts `count` blocks into M, which may already hold them.
 template <class Exec, class V, class Space, class Blocks>
 PreconditionerSetup invert_blocks(const Blocks& blocks, index_t count,

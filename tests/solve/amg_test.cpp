@@ -171,6 +171,54 @@ CNC_SOLVER_TEST_WHERE(takes_amg, "a cycle is linear, symmetric and positive") {
     check({.smoother = smoother, .coarsest_rows = 10, .in_float = false});
 }
 
+CNC_SOLVER_TEST_WHERE(takes_amg, "a prolongation in factors does what its matrix does") {
+  using Space = typename Exec::memory_space;
+  const Backend no_fusion = without_fused_relaxation(ctx.backend());
+  SharingContext<Exec> other_ctx(no_fusion);
+  for (const char* name : {"poisson2d:31x40", "poisson3d:9"}) {
+    for (const AmgCycle cycle : {AmgCycle::v, AmgCycle::w}) {
+      INFO(name << " " << int(cycle));
+      const AmgOptions options{.cycle = cycle, .coarsest_rows = 20, .in_float = false};
+      const auto A = copy_to<Space>(generate_problem(name));
+      const Vector<double> r = varied_vector<double>(A.rows);
+      const Matrix<double, Space> plain = build_format(A, {"dia-symmetric", 1});
+      Matrix<double, Space> layout = build_format(A, {"dia-symmetric", 1});
+      REQUIRE(find_row_dictionary(layout, A));
+      Amg<double, Exec> by_matrix(options), by_factors(options), unfused(options);
+      REQUIRE(by_matrix.set_up(ctx, A, plain).ok());
+      REQUIRE(by_factors.set_up(ctx, A, layout).ok());
+      REQUIRE(unfused.set_up(other_ctx, A, layout).ok());
+      CHECK(!by_matrix.hierarchy().in_factors);
+      CHECK(by_factors.hierarchy().in_factors);
+      const auto expected = applied(ctx, by_matrix, r);
+      CHECK(relative_difference(applied(ctx, by_factors, r), expected) < 1e-12);
+      CHECK(relative_difference(applied(other_ctx, unfused, r), expected) < 1e-12);
+      // Without a dictionary there are matrices again, and with one no longer.
+      REQUIRE(by_factors.update_values(ctx, A, plain).ok());
+      CHECK(!by_factors.hierarchy().in_factors);
+      CHECK(relative_difference(applied(ctx, by_factors, r), expected) < 1e-12);
+      REQUIRE(by_factors.update_values(ctx, A, layout).ok());
+      CHECK(by_factors.hierarchy().in_factors);
+      CHECK(relative_difference(applied(ctx, by_factors, r), expected) < 1e-12);
+    }
+  }
+  // Weak couplings, near-null vectors of the caller, and a matrix that is not symmetric have another prolongation.
+  const auto in_factors = [&](const std::string& name, bool with_vector) {
+    const auto A = copy_to<Space>(generate_problem(name));
+    Matrix<double, Space> layout = build_format(A, {"dia", 1});
+    REQUIRE(find_row_dictionary(layout, A));
+    Amg<double, Exec> amg({.coarsest_rows = 20});
+    const auto vector = copy_to<Space>(varied_vector<double>(A.rows));
+    if (with_vector) amg.set_near_null_space({vector});
+    REQUIRE(amg.set_up(ctx, A, layout).ok());
+    return amg.hierarchy().in_factors;
+  };
+  CHECK(in_factors("poisson2d:20", false));
+  CHECK(!in_factors("poisson2d:20", true));
+  CHECK(!in_factors("anisotropic2d:20:0.01", false));
+  CHECK(!in_factors("convection3d:8:5", false));
+}
+
 CNC_SOLVER_TEST_WHERE(takes_amg, "coarse levels in one launch do what they do one by one") {
   // The same backend, and what it does without.
   const bool offers_launch = vector_ops<double>(ctx.backend()).plan_coarse != nullptr;

@@ -31,20 +31,40 @@ Vector<M, Space> values_in(const Exec& exec, const Vector<V, Space>& values) {
     return to;
   }
 }
+/// The same of a dictionary of rows.
+template <class V, class M>
+struct ConvertEntry {
+  const RowEntry<V>* from;
+  RowEntry<M>* to;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    to[i] = {static_cast<M>(from[i].value), from[i].offset};
+  }
+};
+template <class M, class Exec, class V, class Space>
+RowDictionary<M, Space> dictionary_in(const Exec& exec, const RowDictionary<V, Space>& rows) {
+  if (rows.empty()) return {};
+  const auto entries = uninitialized<RowEntry<M>, Space>("cnc::amg", rows.entries.extent(0));
+  on_each(exec, static_cast<offset_t>(rows.entries.extent(0)),
+          ConvertEntry<V, M>{rows.entries.data(), entries.data()});
+  return {rows.codes, rows.starts, entries, rows.runs, rows.first_rows};
+}
 template <class M, class Exec, class V, class Space>
 Matrix<M, Space> layout_in(const Exec& exec, const Matrix<V, Space>& A) {
   const auto in_other = [&](const auto& a) -> Matrix<M, Space> {
     const auto values = values_in<M>(exec, a.values);
+    const auto dictionary = dictionary_in<M>(exec, a.dictionary);
     if constexpr (requires { a.slice_height; }) {
       return BsellMatrix<M, Space>{a.rows,        a.cols,          a.block_size, a.slice_height,
                                    a.sort_window, a.slice_offsets, a.columns,    a.row_permutation,
-                                   values,        a.nonzeros};
+                                   values,        a.nonzeros,      dictionary};
     } else if constexpr (requires { a.symmetric; }) {
-      return DiaMatrix<M, Space>{a.rows, a.cols, a.symmetric, a.offsets, values, a.nonzeros};
+      return DiaMatrix<M, Space>{a.rows, a.cols,     a.symmetric, a.offsets,
+                                 values, a.nonzeros, dictionary};
     } else {
       BcsrMatrix<M, Space> to(a.rows, a.cols, a.block_size, a.row_offsets, a.columns, values,
                               a.nonzeros);
       to.checked = a.checked;
+      to.dictionary = dictionary;
       return to;
     }
   };
@@ -222,6 +242,64 @@ void choose_smoother(Context<Exec>& ctx, AmgSmoother smoother,
   to.smoother = AmgSmoother::chebyshev;
 }
 
+/// Finds whether the inverse is the same in all rows of a level of scalars that has no sweeps of its own. Waits.
+template <class M, class Exec>
+void find_same_inverse(const Exec& exec, CycleLevel<M, Exec>& to) {
+  const bool same = to.block_size == 1 && !to.sweep && to.rows > 0 &&
+                    first_row(exec, to.rows, DiffersFromFirst<M>{to.inverse.data()}) < 0;
+  to.same_inverse = same ? fetch(to.inverse, 0) : M(0);
+}
+
+/// A row with a coupling that is not strong, or without a diagonal entry.
+struct HasWeakCoupling {
+  const index_t* row_offsets;
+  GraphOperand strong;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
+    return strong.degree(i) + 1 != row_offsets[i + 1] - row_offsets[i];
+  }
+};
+/// The entries of T in the aggregates of its one column each.
+template <class V, class M>
+struct TakeWeight {
+  const index_t* offsets;
+  const index_t* members;
+  const V* tentative;
+  M* weights;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t a) const {
+    weights[a] = static_cast<M>(tentative[members[offsets[a]]]);
+  }
+};
+
+/// The way to the next coarser level and back: by factors where products read a dictionary of rows and P has no other entries than
+/// (I - omega D^-1 A) T, else by matrices. Waits.
+template <class M, class V, class Exec>
+void set_up_transfers(Context<Exec>& ctx, const SetUpLevel<V, typename Exec::memory_space>& level,
+                      AmgHierarchy& facts, CycleLevel<M, Exec>& to) {
+  using Space = typename Exec::memory_space;
+  const Exec& exec = ctx.execution_space_instance();
+  const bool by_dictionary =
+      std::visit([](const auto& A) { return !A.dictionary.empty(); }, to.A.matrix);
+  if (by_dictionary && facts.symmetric && to.same_inverse != M(0) && level.smoothed &&
+      level.near_null.is_one && level.tentative.blocks() == level.A.rows &&
+      first_row(exec, level.A.rows,
+                HasWeakCoupling{level.A.row_offsets.data(), operand_of(level.strong)}) < 0) {
+    const auto& members = level.members;
+    const auto aggregates = static_cast<std::size_t>(level.tentative.cols);
+    const auto weights = in_large_pages<M, Space>("cnc::amg", aggregates);
+    on_each(exec, level.tentative.cols,
+            TakeWeight<V, M>{members.row_offsets.data(), members.columns.data(),
+                             level.tentative.values.data(), weights.data()});
+    to.factored = {level.tentative.columns, members.row_offsets, members.columns, weights,
+                   static_cast<M>(smoothing_factor(to.largest) *
+                                  static_cast<double>(fetch(level.inverse, 0)))};
+    facts.in_factors = true;
+    return;
+  }
+  to.factored = {};
+  to.prolongation.take(ctx, matrix_of<M>(exec, level.prolongation));
+  to.restriction.take(ctx, matrix_of<M>(exec, level.restriction));
+}
+
 /// The inverse of the last level's matrix. Its rank.
 template <class M, class V, class Exec>
 index_t invert_last(const Exec& exec, const SparseBlocks<V, typename Exec::memory_space>& A,
@@ -330,13 +408,13 @@ PreconditionerSetup build_hierarchy(
     if (!is_last) {
       set_up_smoother(ctx, levels[l], l == 0 ? &layout : nullptr, facts.symmetric, to);
       choose_smoother(ctx, options.smoother, levels[l], to);
+      if (l == 0) find_same_inverse(exec, to);
       laps.add_to(facts.smoother_seconds);
       SetUpLevel<V, Space> coarse;
       if (static_cast<int>(l) + 1 < options.max_levels &&
           coarsen(exec, options, facts.symmetric, to.largest, levels[l], coarse, l + 1, facts)) {
         Laps more(exec);
-        to.prolongation.take(ctx, matrix_of<M>(exec, levels[l].prolongation));
-        to.restriction.take(ctx, matrix_of<M>(exec, levels[l].restriction));
+        set_up_transfers(ctx, levels[l], facts, to);
         more.add_to(facts.smoother_seconds);
         to.visited_twice = l > 0 && double(rows) * double(1 << std::min<std::size_t>(l, 30)) <=
                                         2.0 * cycle.levels[1].rows;
@@ -366,6 +444,7 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
                                      AmgHierarchy& facts) {
   const Exec& exec = ctx.execution_space_instance();
   facts.symmetric = cycle.symmetric = facts.symmetric && is_symmetric(A, layout);
+  facts.in_factors = false;
   cycle.coarse = {};  // its pointers are to what is allocated anew
   auto& levels = hierarchy.levels;
   const auto* const offsets = levels[0].A.row_offsets.data();
@@ -386,6 +465,7 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
     }
     set_up_smoother(ctx, level, l == 0 ? &layout : nullptr, facts.symmetric, to);
     choose_smoother(ctx, facts.smoother, level, to);
+    if (l == 0) find_same_inverse(exec, to);
     facts.levels[l].largest_eigenvalue = to.largest;
     if (l + 1 == levels.size()) continue;
     Coarsening<V, Exec> coarsening(exec, level, levels[l + 1], true, "");
@@ -394,8 +474,7 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
       coarsening.transpose_prolongation();
     }
     coarsening.form_coarse();
-    to.prolongation.take(ctx, matrix_of<M>(exec, level.prolongation));
-    to.restriction.take(ctx, matrix_of<M>(exec, level.restriction));
+    set_up_transfers(ctx, level, facts, to);
   }
   plan_coarse_levels(ctx, cycle, facts);
   return {};

@@ -47,12 +47,12 @@ struct LoadResidual {
   RangeFactor factor;
   M* f;
   M first = 0;
-  const M* inverse = nullptr;
+  const M* inverse = nullptr;  ///< null: ones
   M* x = nullptr;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
     const M value = static_cast<M>(factor() * static_cast<double>(r[i]));
     f[i] = value;
-    if (x != nullptr) x[i] = first * inverse[i] * value;
+    if (x != nullptr) x[i] = first * (inverse == nullptr ? M(1) : inverse[i]) * value;
   }
 };
 /// z := x / factor
@@ -158,6 +158,51 @@ struct PlannedMatrix {
   }
 };
 
+/// fine := T coarse, T having the weight of an aggregate in the rows of its members
+template <class M>
+struct FromAggregate {
+  const index_t* of;
+  const M* weights;
+  const M* coarse;
+  M* fine;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    fine[i] = weights[of[i]] * coarse[of[i]];
+  }
+};
+/// coarse := T^T fine
+template <class M>
+struct SumAggregate {
+  const index_t* offsets;
+  const index_t* members;
+  const M* weights;
+  const M* fine;
+  M* coarse;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t a) const {
+    constexpr int together = 4;  // entries that are under way
+    const index_t end = offsets[a + 1];
+    M sum = 0;
+    for (index_t k = offsets[a]; k < end; k += together) {
+      M entries[together];
+      for (int u = 0; u < together; ++u) entries[u] = k + u < end ? fine[members[k + u]] : M(0);
+      for (int u = 0; u < together; ++u) sum += entries[u];
+    }
+    coarse[a] = weights[a] * sum;
+  }
+};
+
+/// A prolongation by its factors, P = (I - factor A) T, where D is the same in all rows and A is symmetric. With a dictionary of the
+/// rows of A that is a third of the bytes of P, and P^T the same.
+template <class M, class Space>
+struct FactoredProlongation {
+  Kokkos::View<const index_t*, Space> of;       ///< [rows] the aggregate of each
+  Kokkos::View<const index_t*, Space> offsets;  ///< [aggregates + 1]
+  Kokkos::View<const index_t*, Space> members;  ///< [rows]
+  Vector<M, Space> weights;                     ///< [aggregates] entries of T
+  M factor = 0;                                 ///< omega / D
+
+  bool empty() const { return of.extent(0) == 0; }
+};
+
 /// A level as a cycle sees it. The last one has its inverse, the others all the rest.
 template <class M, class Exec>
 struct CycleLevel {
@@ -165,8 +210,10 @@ struct CycleLevel {
 
   index_t rows = 0;
   PlannedMatrix<M, Exec> A, prolongation, restriction;
+  FactoredProlongation<M, Space> factored;  ///< in place of both, or empty
   int block_size = 1;
   Vector<M, Space> inverse;  ///< of diagonal blocks, with what the smoother adds to them
+  M same_inverse = 0;  ///< its entry where that is the same in all rows of a first level; else 0
   AmgSmoother smoother = AmgSmoother::chebyshev;
   std::shared_ptr<PreconditionerBase<M, Exec>> sweep;  ///< of smoothers that are objects
   double largest = 0;                                  ///< bound of the eigenvalues of D^-1 A
@@ -186,6 +233,42 @@ struct CycleLevel {
     r = zeroed<M, Space>("cnc::amg", n);
   }
   index_t blocks() const { return ceil_div(rows, block_size); }
+
+  /// The inverse for a step whose factor of the residual is given: null where that factor has taken it.
+  const M* take_inverse(M& of_residual) const {
+    if (same_inverse == M(0)) return inverse.data();
+    of_residual *= same_inverse;
+    return nullptr;
+  }
+
+  /// to := P^T r, with room for a vector of this level
+  void restrict(const Context<Exec>& ctx, const Vector<M, Space>& room,
+                const Vector<M, Space>& to) const {
+    if (factored.empty()) return restriction.multiply(ctx, M(1), r, M(0), to);
+    smooth_transfer(ctx, r, M(0), room, room);
+    on_each(ctx, static_cast<offset_t>(to.extent(0)),
+            SumAggregate<M>{factored.offsets.data(), factored.members.data(),
+                            factored.weights.data(), room.data(), to.data()});
+  }
+  /// x := x + P correction, with room for a vector of this level; overwrites r
+  void prolong(const Context<Exec>& ctx, const Vector<M, Space>& correction,
+               const Vector<M, Space>& room, const Vector<M, Space>& to) const {
+    if (factored.empty()) return prolongation.multiply(ctx, M(1), correction, M(1), to);
+    on_each(
+        ctx, rows,
+        FromAggregate<M>{factored.of.data(), factored.weights.data(), correction.data(), r.data()});
+    smooth_transfer(ctx, r, M(1), to, room);
+  }
+  /// y := of_y y + (I - factor A) x
+  void smooth_transfer(const Context<Exec>& ctx, const Vector<M, Space>& from, M of_y,
+                       const Vector<M, Space>& to, const Vector<M, Space>& room) const {
+    A.relax(ctx,
+            {.of_x = M(1) - factored.factor,
+             .of_y = of_y,
+             .of_residual = factored.factor,
+             .f = from.data()},
+            from, to, room);
+  }
 
   /// y := of_x x + of_y y + of_residual D^-1 r
   void relax_blocks(const Context<Exec>& ctx, M of_x, M of_y, M of_residual, const M* residual,
@@ -329,7 +412,7 @@ class Cycle {
     const bool starts = finest.block_size == 1 && !finest.sweep && finest.dense.extent(0) == 0;
     if (starts) {
       load.first = factor(finest) * step(finest.smoother, 1).of_residual;
-      load.inverse = finest.inverse.data();
+      load.inverse = finest.take_inverse(load.first);
       load.x = finest.x.data();
     }
     on_each(ctx, finest.rows, load);
@@ -353,10 +436,10 @@ class Cycle {
       return *iterate.now;
     }
     smooth(ctx, level, iterate, started ? From::first_step : From::zero, degree);
-    correct(ctx, l, *iterate.now);
+    correct(ctx, l, iterate);
     if (kind == AmgCycle::w && level.visited_twice && l + 2 < levels.size()) {
       smooth(ctx, level, iterate, From::iterate, degree);
-      correct(ctx, l, *iterate.now);
+      correct(ctx, l, iterate);
     }
     smooth(ctx, level, iterate, From::iterate, degree);
     return *iterate.now;
@@ -370,16 +453,17 @@ class Cycle {
     const Vector<M, Space>* next;
   };
 
-  /// x := x + P A_c^-1 R (f - A x), about
-  void correct(const Context<Exec>& ctx, std::size_t l, const Vector<M, Space>& x) const {
+  /// x := x + P A_c^-1 P^T (f - A x), about, x being the iterate; where the next one is made is room.
+  void correct(const Context<Exec>& ctx, std::size_t l, const Iterate& iterate) const {
     const CycleLevel<M, Exec>& level = levels[l];
     const CycleLevel<M, Exec>& next = levels[l + 1];
-    level.A.relax(ctx, {.f = level.f.data()}, x, level.r, level.r);
-    level.restriction.multiply(ctx, M(1), level.r, M(0), next.f);
+    const auto& [x, room] = iterate;
+    level.A.relax(ctx, {.f = level.f.data()}, *x, level.r, level.r);
+    level.restrict(ctx, *room, next.f);
     const bool accelerated = next.of_two.extent(0) > 0;
     const Vector<M, Space>& correction =
         accelerated ? run_accelerated(ctx, l + 1) : run(ctx, l + 1);
-    level.prolongation.multiply(ctx, M(1), correction, M(1), x);
+    level.prolong(ctx, correction, *room, *x);
   }
 
   /// Two cycles, and the best combination of what they give: two steps of flexible CG, or of GCR where the matrix is not
@@ -444,7 +528,7 @@ class Cycle {
         continue;
       }
       const auto [of_last, of_unit] = step(level.smoother, k);
-      const M of_residual = of_unit * factor(level);
+      M of_residual = of_unit * factor(level);
       if (from_zero && k == 1) {
         level.relax_blocks(ctx, M(0), M(0), of_residual, level.f.data(), nullptr,
                            iterate.now->data());
@@ -453,12 +537,13 @@ class Cycle {
       const M of_before = from_zero && k == 2 ? M(0) : -of_last;  // the iterate before was zero
       const auto& [x, y] = iterate;
       if (level.block_size == 1) {
+        const M* const inverse = level.take_inverse(of_residual);
         level.A.relax(ctx,
                       {.of_x = M(1) + of_last,
                        .of_y = of_before,
                        .of_residual = of_residual,
                        .f = level.f.data(),
-                       .inverse = level.inverse.data()},
+                       .inverse = inverse},
                       *x, *y, level.r);
       } else {
         level.A.relax(ctx, {.f = level.f.data()}, *x, level.r, level.r);

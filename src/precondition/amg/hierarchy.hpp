@@ -21,6 +21,7 @@ struct SetUpLevel {
   // All of this is empty in the last level.
   Graph<Space> strong;
   SparseBlocks<V, Space> tentative;
+  TransposedPattern<Space> members;  ///< of aggregates: the pattern of its transpose
   SparseBlocks<V, Space> prolongation;
   SparseBlocks<V, Space> restriction;  ///< the transpose
   Vector<index_t, Space> origins;      ///< of its blocks, in the prolongation
@@ -81,6 +82,7 @@ NearNullSpace<V, Space> near_null_space(const Exec& exec, index_t rows, int b,
   space.vectors = given.empty() ? b : static_cast<int>(given.size());
   const auto n = static_cast<std::size_t>(rows) * static_cast<std::size_t>(space.vectors);
   space.rows = in_large_pages<V, Space>("cnc::near_null_space", n);
+  space.is_one = given.empty() && b == 1;
   if (given.empty()) {
     on_each(exec, static_cast<offset_t>(n), SetConstants<V>{b, space.rows.data()});
     return space;
@@ -98,6 +100,9 @@ NearNullSpace<V, Space> near_null_space(const Exec& exec, index_t rows, int b,
   return space;
 }
 
+/// omega of P = T - omega D^-1 F T, the largest eigenvalue of D^-1 A being given
+inline double smoothing_factor(double largest) { return largest > 0 ? 4.0 / 3 / largest : 0; }
+
 /// A prolongation and what follows from it: of a new level, or again for other values. Waits.
 template <class V, class Exec>
 class Coarsening {
@@ -110,9 +115,8 @@ class Coarsening {
 
   /// Of T, the largest eigenvalue of D^-1 A being given.
   void smooth_prolongation(double largest) {
-    const double omega = largest > 0 ? 4.0 / 3 / largest : 0;
     smooth(exec_, fine_.A, fine_.strong, fine_.tentative, fine_.inverse, fine_.near_null,
-           coarse_.near_null, omega, fine_.prolongation);
+           coarse_.near_null, smoothing_factor(largest), fine_.prolongation);
   }
   /// P^T, in memory that is there.
   void transpose_prolongation() {
@@ -161,8 +165,8 @@ bool coarsen(const Exec& exec, const AmgOptions& options, bool symmetric, double
     return false;
   }
   const std::string level = " of level " + std::to_string(number);
-  fine.tentative =
-      tentative_prolongation(exec, aggregates, fine.A.height, fine.near_null, coarse.near_null);
+  fine.tentative = tentative_prolongation(exec, aggregates, fine.A.height, fine.near_null,
+                                          coarse.near_null, fine.members);
   Coarsening<V, Exec> coarsening(exec, fine, coarse, false, level);
   fine.smoothed = options.smoothed;
   if (fine.smoothed) {

@@ -18,6 +18,7 @@ template <class T, class Space>
 struct NearNullSpace {
   int vectors = 1;
   Vector<T, Space> rows;  ///< [scalars][vectors]
+  bool is_one = false;    ///< one vector of ones
 };
 
 /// A symmetric graph, without loops, columns ascending: row i is [offsets[i], ends[i]), in room that may be longer.
