@@ -32,7 +32,8 @@ inline constexpr bool is_plain_cg = Method::symmetric && !Method::restarts && !r
 template <class Rows, class Method>
 inline constexpr bool has_resident_form =
     !transposes<Method> &&
-    (always_resident<Rows> || (all_kernels && compiled_block<Rows> > 0 && is_plain_cg<Method>));
+    (!reads_dictionary<Rows> || is_plain_cg<Method>)&&(
+        always_resident<Rows> || (all_kernels && compiled_block<Rows> > 0 && is_plain_cg<Method>));
 
 /// Iterations that are enqueued at once, recorded in a graph. A preconditioner that is enqueued between passes may cost
 /// more than all the rest and cannot skip itself once the run is over: where an iteration takes long the host looks after
@@ -239,8 +240,19 @@ struct MethodRunner {
 
   /// Runs in one launch, unless the form does not fit, or (not forced) would be slower.
   bool resident(bool forced) {
+    if constexpr (holds_grids<Operand> && is_plain_cg<Method>) {
+      using Stored = typename Operand::value_type;
+      if (dictionary_is_better())
+        return resident_with(DictionaryRows<short_row, Stored, V>{A.dictionary, A.rows}, forced);
+    }
     return with_rows<wave, V>(
         queue, A, [&](const auto& rows, int) { return resident_with(rows.resident(), forced); });
+  }
+  /// Than the arrays of the format, which a small matrix leaves in the caches: rows that a few loads are enough for.
+  bool dictionary_is_better() const {
+    return A.dictionary.codes != nullptr && A.dictionary.longest <= other_row &&
+           A.rows >= double(device_facts(queue.device).processors) *
+                         tuning::least_resident_rows_by_dictionary;
   }
   template <class Rows>
   bool resident_with(Rows rows, bool forced) {
@@ -249,7 +261,8 @@ struct MethodRunner {
       const auto kernel = resident_kernel<tuning::resident_threads, wave, Rows, V, Method>;
       ResidentLaunch<tuning::resident_threads, Operand, V> launch{
           queue, A, M, plan, forced, tuning::least_resident_rows};
-      if (!launch.lay_out(rows, kernel, Run::chip_vectors + 1, 0, 0)) return false;  // and 1/diag
+      const std::size_t diagonals = M.uniform ? 0 : 1;
+      if (!launch.lay_out(rows, kernel, Run::chip_vectors + diagonals, 0, 0)) return false;
       plan.make_seconds(queue.device, A.rows);
       Run resident{{rows, A.rows, launch.layout}, M, v, {}};
       for (int k = 0; k < Run::seconds; ++k)

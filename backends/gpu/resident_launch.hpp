@@ -21,6 +21,11 @@ inline constexpr int compiled_block<BsellRows<block, M, V, values>> = block;
 template <int wave, int block, int lanes, bool per_block, class M, class V>
 inline constexpr int compiled_block<BcsrRows<wave, block, lanes, per_block, M, V>> = block;
 
+template <class Rows>
+inline constexpr bool reads_dictionary = false;
+template <int together, class M, class V>
+inline constexpr bool reads_dictionary<DictionaryRows<together, M, V>> = true;
+
 /// Rows that every resident kernel is compiled for.
 template <class Rows>
 inline constexpr bool always_resident = compiled_block<Rows> == 1 || compiled_block<Rows> == 3;
@@ -58,7 +63,7 @@ struct ResidentLaunch {
   bool lay_out(Rows& rows, Kernel kernel, std::size_t vectors, std::size_t least,
                std::size_t bytes_before) {
     if (!keeps_blocks_together(rows)) return false;
-    if (!forced && (plan.refused || !fits())) return false;
+    if (!forced && (plan.refused || !fits<Rows>())) return false;
     const index_t blocks = std::min({residency(plan.residency[0], kernel, 0), plan.most_blocks,
                                      std::max<index_t>(1, ceil_div(A.rows, least_rows))});
     if (blocks < 1) return false;
@@ -107,17 +112,19 @@ struct ResidentLaunch {
   }
 
   /// Beyond these sizes kernels in a graph hide the latency of memory better than one block per processor.
+  template <class Rows>
   bool fits() const {
     const DeviceFacts& facts = device_facts(queue.device);
+    const double rows_of_processor = double(A.rows) / facts.processors;
+    if (rows_of_processor > tuning::resident_rows_per_processor(sizeof(V))) return false;
+    if (reads_dictionary<Rows>) return true;
     // Kernels in a graph read a dictionary in place of the matrix.
-    if (A.dictionary.codes != nullptr &&
-        A.rows > double(facts.processors) * tuning::resident_rows_with_dictionary)
+    if (A.dictionary.codes != nullptr && rows_of_processor > tuning::resident_rows_with_dictionary)
       return false;
-    return A.rows <= double(facts.processors) * tuning::resident_rows_per_processor(sizeof(V)) &&
-           matrix_bytes(without_dictionary(A)) <=
-               tuning::resident_cache_share * double(facts.cache_bytes);
+    return matrix_bytes(without_dictionary(A)) <=
+           tuning::resident_cache_share * double(facts.cache_bytes);
   }
-  /// Resident kernels read the arrays of the format.
+  /// These read the arrays of the format.
   static Operand without_dictionary(Operand matrix) {
     matrix.dictionary = {};
     return matrix;

@@ -92,6 +92,10 @@ struct ResidentRun : ResidentRows<Rows> {
   CNC_GPU_DEVICE OwnRows<V> own_inverse(const State& t) const {
     return on_chip_or_memory(chip_vectors, t);
   }
+  /// Whether 1/diag is read by the row.
+  CNC_GPU_DEVICE bool has_diagonal() const {
+    return M.kind == PreconditionerKind::jacobi && !M.uniform;
+  }
   template <VectorSet turns>
   CNC_GPU_DEVICE void take_turns(State& t) const {
     for_vectors<turns>([&](auto k) {
@@ -107,8 +111,7 @@ struct ResidentRun : ResidentRows<Rows> {
       for_vectors<(schedule.on_chip & schedule.carried)>([&](auto k) {
         if (is_on_chip(place_on_chip<k>)) own<k>(t)(place, row) = v[k][row];
       });
-      if (is_on_chip(chip_vectors) && M.kind == PreconditionerKind::jacobi)
-        own_inverse(t)(place, row) = M.inverse[row];
+      if (is_on_chip(chip_vectors) && has_diagonal()) own_inverse(t)(place, row) = M.inverse[row];
     });
     block_barrier();
   }
@@ -145,6 +148,8 @@ struct ResidentRun : ResidentRows<Rows> {
     SumsOf<Pass> add;
     constexpr bool preconditions = Pass::M.active();
     constexpr int from = Pass::M.from, to = Pass::M.to;
+    const bool by_row = has_diagonal();
+    const V scale = M.kind == PreconditionerKind::jacobi && M.uniform ? M.inverse[0] : V(1);
     const bool whole_blocks = preconditions && M.kind == PreconditionerKind::block_jacobi;
     const auto finish_row = [&](Row<V>& values, index_t place, index_t row, V z) {
       if constexpr (preconditions) own_after<to, turns>(t)(place, row) = values[to] = z;
@@ -157,9 +162,7 @@ struct ResidentRun : ResidentRows<Rows> {
       for_vectors<Pass::writes>([&](auto k) { own_after<k, turns>(t)(place, row) = values[k]; });
       if (whole_blocks) return;
       V z = 0;
-      if constexpr (preconditions)
-        z = M.kind == PreconditionerKind::jacobi ? own_inverse(t)(place, row) * values[from]
-                                                 : values[from];
+      if constexpr (preconditions) z = (by_row ? own_inverse(t)(place, row) : scale) * values[from];
       finish_row(values, place, row, z);
     });
     if constexpr (preconditions)

@@ -16,6 +16,7 @@ struct RowDictionary {
   /// [runs + 1] where rows of another kind begin, on a host where 12 rows and more of a kind follow each other in the mean
   Kokkos::View<index_t*, Space> runs = {};
   Kokkos::View<index_t*, Space> first_rows = {};  ///< [kinds] the first row of each
+  index_t longest = 0;                            ///< entries of the longest row
 
   bool empty() const { return codes.extent(0) == 0; }  ///< there is none
   /// Different rows.
@@ -29,6 +30,7 @@ struct RowDictionary {
             entries.data(),
             kinds(),
             static_cast<index_t>(entries.extent(0)),
+            longest,
             run_count > 0 ? runs.data() : nullptr,
             run_count};
   }

@@ -264,8 +264,10 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   const auto host_lengths = copy_to<HostSpace>(lengths);
   std::vector<index_t> starts = {0};
   offset_t size = 0;
+  index_t longest = 0;
   for (std::size_t k = 0; k < firsts.size(); ++k) {
     size += host_lengths(k);
+    longest = std::max(longest, host_lengths(k));
     if (size * least_repetition > A.blocks()) return {};
     starts.push_back(static_cast<index_t>(size));
   }
@@ -282,6 +284,7 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   if (first_row(exec, A.rows, encode) >= 0) return {};  // two kinds have one hash
   if constexpr (is_host_space<Space>) found.runs = runs_of(exec, found.codes);
   found.first_rows = kind_rows;
+  found.longest = longest;
   return found;
 }
 

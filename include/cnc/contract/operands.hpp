@@ -33,6 +33,7 @@ struct RowDictionaryOperand {
   const RowEntry<T>* entries = nullptr;  ///< [size], kind k from starts[k] on
   index_t kinds = 0;                     ///< different rows
   index_t size = 0;                      ///< starts[kinds], known to the host
+  index_t longest = 0;                   ///< entries of the longest row, the same
   /// [run_count + 1] rows at which one of another kind begins than before, and the last one's end; null: rows of one kind do
   /// not follow each other for long, or the matrix is in device memory.
   const index_t* runs = nullptr;

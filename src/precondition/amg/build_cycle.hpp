@@ -46,7 +46,7 @@ RowDictionary<M, Space> dictionary_in(const Exec& exec, const RowDictionary<V, S
   const auto entries = uninitialized<RowEntry<M>, Space>("cnc::amg", rows.entries.extent(0));
   on_each(exec, static_cast<offset_t>(rows.entries.extent(0)),
           ConvertEntry<V, M>{rows.entries.data(), entries.data()});
-  return {rows.codes, rows.starts, entries, rows.runs, rows.first_rows};
+  return {rows.codes, rows.starts, entries, rows.runs, rows.first_rows, rows.longest};
 }
 template <class M, class Exec, class V, class Space>
 Matrix<M, Space> layout_in(const Exec& exec, const Matrix<V, Space>& A) {
