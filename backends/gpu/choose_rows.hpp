@@ -103,9 +103,9 @@ decltype(auto) with_rows(const Queue&, const DiaOperand<M>& A, const F& f) {
              : f(DiaRows<DiaWalk::symmetric, M, V>{A}, tuning::dia_threads);
 }
 
-/// Rows with few entries in a dictionary are of up to so many, which are under way together: of five and seven points in a
-/// grid. Others go by thrice three.
-inline constexpr int short_row = 7, other_row = 9;
+/// Entries of a row in a dictionary whose parts of x are fetched at once: of all of a short row (five and seven points of a
+/// grid), else so many (27 = 3 x 9).
+inline constexpr int short_row = 7, part_of_row = 9;
 
 /// The same for a product of its own: from the dictionary of the rows, if there is one.
 template <int wave, class V, class Operand, class F>
@@ -116,7 +116,7 @@ void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
   else if (A.dictionary.longest <= short_row)
     f(DictionaryRows<short_row, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
   else
-    f(DictionaryRows<other_row, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
+    f(DictionaryRows<part_of_row, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

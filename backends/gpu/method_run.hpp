@@ -18,7 +18,8 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
 /// None for rows of any block size, whose registers do not suffice; every other size for plain CG in its two forms;
 /// scalar rows and blocks of 3 for the other methods, whose runs with further sizes are graphs. The small set is that
-/// for all methods. None for methods with the transpose, whose rows are others. (Plain CG here: flexible CG too.)
+/// for all methods. None for methods with the transpose, whose rows are others. Rows of a dictionary, beside diagonals, for plain CG.
+/// (Plain CG here: flexible CG too.)
 #ifdef CNC_SMALL_KERNEL_SET
 inline constexpr bool all_kernels = false;
 #else
@@ -30,10 +31,12 @@ inline constexpr bool is_plain_cg = Method::symmetric && !Method::restarts && !r
 }
 &&!requires { Method::smoothed; };
 template <class Rows, class Method>
-inline constexpr bool has_resident_form =
-    !transposes<Method> &&
-    (!reads_dictionary<Rows> || is_plain_cg<Method>)&&(
-        always_resident<Rows> || (all_kernels && compiled_block<Rows> > 0 && is_plain_cg<Method>));
+inline constexpr bool is_resident_for =
+    reads_dictionary<Rows> ? is_plain_cg<Method>
+                           : always_resident<Rows> || (all_kernels && compiled_block<Rows> > 0 &&
+                                                       is_plain_cg<Method>);
+template <class Rows, class Method>
+inline constexpr bool has_resident_form = !transposes<Method> && is_resident_for<Rows, Method>;
 
 /// Iterations that are enqueued at once, recorded in a graph. A preconditioner that is enqueued between passes may cost
 /// more than all the rest and cannot skip itself once the run is over: where an iteration takes long the host looks after
@@ -242,15 +245,18 @@ struct MethodRunner {
   bool resident(bool forced) {
     if constexpr (holds_grids<Operand> && is_plain_cg<Method>) {
       using Stored = typename Operand::value_type;
-      if (dictionary_is_better())
-        return resident_with(DictionaryRows<short_row, Stored, V>{A.dictionary, A.rows}, forced);
+      if (is_large_with_dictionary()) {
+        if (A.dictionary.longest <= short_row)
+          return resident_with(DictionaryRows<short_row, Stored, V>{A.dictionary, A.rows}, forced);
+        if (!forced) return false;  // kernels in a graph, which read the dictionary, are faster
+      }
     }
     return with_rows<wave, V>(
         queue, A, [&](const auto& rows, int) { return resident_with(rows.resident(), forced); });
   }
-  /// Than the arrays of the format, which a small matrix leaves in the caches: rows that a few loads are enough for.
-  bool dictionary_is_better() const {
-    return A.dictionary.codes != nullptr && A.dictionary.longest <= other_row &&
+  /// Whether there is a dictionary of rows, and so many of them that reading the arrays of the format would take longer.
+  bool is_large_with_dictionary() const {
+    return A.dictionary.codes != nullptr &&
            A.rows >= double(device_facts(queue.device).processors) *
                          tuning::least_resident_rows_by_dictionary;
   }
@@ -261,7 +267,7 @@ struct MethodRunner {
       const auto kernel = resident_kernel<tuning::resident_threads, wave, Rows, V, Method>;
       ResidentLaunch<tuning::resident_threads, Operand, V> launch{
           queue, A, M, plan, forced, tuning::least_resident_rows};
-      const std::size_t diagonals = M.uniform ? 0 : 1;
+      const std::size_t diagonals = M.kind == PreconditionerKind::jacobi && !M.uniform ? 1 : 0;
       if (!launch.lay_out(rows, kernel, Run::chip_vectors + diagonals, 0, 0)) return false;
       plan.make_seconds(queue.device, A.rows);
       Run resident{{rows, A.rows, launch.layout}, M, v, {}};

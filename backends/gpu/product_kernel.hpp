@@ -36,7 +36,7 @@ product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, const RunSta
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
   StoreProductAndDots<V, dots> sink{results.with, y};
-  walk_all(rows, PlainVector<V>{x}, sink);
+  walk_all(rows, WrittenVector<V>{x}, sink);
   if constexpr (dots > 0) {
     if (!grid_sum<wave>(sink.dot, scratch) || thread_index() != 0) return;
     *results.with_result = sink.dot[0];

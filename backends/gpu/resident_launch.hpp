@@ -124,7 +124,7 @@ struct ResidentLaunch {
     return matrix_bytes(without_dictionary(A)) <=
            tuning::resident_cache_share * double(facts.cache_bytes);
   }
-  /// These read the arrays of the format.
+  /// Other resident kernels read the arrays of the format.
   static Operand without_dictionary(Operand matrix) {
     matrix.dictionary = {};
     return matrix;

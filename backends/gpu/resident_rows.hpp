@@ -25,13 +25,6 @@ struct OwnRows {
   }
 };
 
-/// A vector that this kernel writes, so its loads may not be those of constant memory.
-template <class V>
-struct WrittenVector {
-  const V* x;
-  CNC_GPU_DEVICE V operator()(index_t i) const { return x[i]; }
-};
-
 /// The rows of the matrix that a block has.
 template <class Rows>
 struct ResidentRows {

@@ -28,4 +28,12 @@ struct PlainVector {
   CNC_GPU_DEVICE V operator()(index_t i) const { return load_cached(x + i); }
 };
 
+/// x that this kernel writes, or the one before it while this one has begun: loads that may be those of constant memory would
+/// be too early.
+template <class V>
+struct WrittenVector {
+  const V* x;
+  CNC_GPU_DEVICE V operator()(index_t i) const { return x[i]; }
+};
+
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -39,9 +39,14 @@ struct StoreRelaxed {
   CNC_INLINE void operator()(index_t row, V product) const { y[row] = step(row, product, x, y); }
   /// The same for rows from `row` on; `products` is lost.
   CNC_INLINE void rows(index_t row, V* products, index_t count) const {
-    const V* const f = step.f + row;
+    if (step.f != nullptr) {
+      const V* const f = step.f + row;
 #pragma omp simd
-    for (index_t k = 0; k < count; ++k) products[k] = step.of_residual * (f[k] - products[k]);
+      for (index_t k = 0; k < count; ++k) products[k] = step.of_residual * (f[k] - products[k]);
+    } else {
+#pragma omp simd
+      for (index_t k = 0; k < count; ++k) products[k] = step.of_residual * -products[k];
+    }
     if (step.inverse != nullptr) {
       const V* const inverse = step.inverse + row;
 #pragma omp simd

@@ -32,7 +32,8 @@ void relax(const Queue&, const Operand& A, const RelaxationStep<V>& step, const 
   for_row_products(A, x, [&](index_t i, double product) {
     const double inverse = step.inverse == nullptr ? 1.0 : double(step.inverse[i]);
     const double old = step.of_y == 0 ? 0.0 : double(step.of_y) * y[i];
-    const double relaxed = double(step.of_residual) * inverse * (double(step.f[i]) - product);
+    const double f = step.f == nullptr ? 0.0 : double(step.f[i]);
+    const double relaxed = double(step.of_residual) * inverse * (f - product);
     y[i] = static_cast<V>(double(step.of_x) * x[i] + old + relaxed);
   });
 }

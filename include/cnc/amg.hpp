@@ -69,7 +69,9 @@ struct AmgHierarchy {
       AmgSmoother::chebyshev;  ///< asked for; a level that does not let it has Chebyshev's
   int smoother_degree = 0;     ///< its degree, or sweeps
   bool symmetric = false;      ///< whether the matrix is
-  bool in_factors = false;  ///< whether cycles have the first prolongation as (I - omega D^-1 A) T: where few rows differ
+  /// Whether cycles have the first prolongation by its factors, (I - omega D^-1 A) T: where products read a dictionary of rows, A is symmetric with
+  /// one diagonal and strong couplings only, and the near-null space is constant.
+  bool in_factors = false;
   int levels_together =
       0;  ///< the last so many levels are gone through in one launch; 0: each by itself
   /// @{

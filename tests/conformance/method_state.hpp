@@ -61,9 +61,10 @@ inline bool same_scalars(const MethodScalars& a, const MethodScalars& b) {
 
 /// Strictly diagonally dominant, for a method that needs it symmetric: its eigenvalues are then between 1 and 9.6 by
 /// Gershgorin's theorem. For other methods the entries above the diagonal are half of those below, as where something
-/// flows. Neighbours at distance 1 and 5, so that every block size has blocks on and off the diagonal.
+/// flows. Neighbours at distance 1 and 5, so that every block size has blocks on and off the diagonal. `repeats`: rows differ at
+/// the ends only.
 template <class M>
-CsrMatrix<M> definite_matrix(index_t n, bool symmetric) {
+CsrMatrix<M> definite_matrix(index_t n, bool symmetric, bool repeats = false) {
   std::vector<index_t> columns;
   std::vector<M> values;
   Kokkos::View<index_t*, HostSpace> row_offsets("row_offsets", static_cast<std::size_t>(n) + 1);
@@ -71,7 +72,8 @@ CsrMatrix<M> definite_matrix(index_t n, bool symmetric) {
     for (const index_t distance : {-5, -1, 0, 1, 5}) {
       const index_t j = i + distance;
       if (j < 0 || j >= n) continue;
-      Random random(static_cast<std::uint64_t>(7 * std::min(i, j) + distance * distance));
+      const index_t place = repeats ? 0 : std::min(i, j);
+      Random random(static_cast<std::uint64_t>(7 * place + distance * distance));
       const double size = std::abs(random.value());
       const double beside = (-0.5 - 0.5 * size) * (symmetric || j < i ? 1 : 0.5);
       columns.push_back(j);
@@ -99,8 +101,8 @@ void add_transpose(Preconditioner<V>& M) {
 
 /// The matrix that tests solve with a method.
 template <class M>
-CsrMatrix<M> matrix_for(Method method, index_t n) {
-  return definite_matrix<M>(n, method_facts(method).symmetric);
+CsrMatrix<M> matrix_for(Method method, index_t n, bool repeats = false) {
+  return definite_matrix<M>(n, method_facts(method).symmetric, repeats);
 }
 
 /// Whether a matrix that is not definite breaks a method down; one that is given an interval of eigenvalues diverges.
@@ -122,6 +124,11 @@ SparseMatrix scaled(SparseMatrix A, double factor) {
   for (std::size_t k = 0; k < values.extent(0); ++k)
     values(k) = A.values(k) == 0 ? M(0) : static_cast<M>(A.values(k) * factor);  // fill stays zero
   A.values = values;
+  auto& rows = A.dictionary;
+  const auto entries = rows.entries;
+  rows.entries = Kokkos::View<RowEntry<M>*, HostSpace>("scaled", entries.extent(0));
+  for (std::size_t k = 0; k < entries.extent(0); ++k)
+    rows.entries(k) = {static_cast<M>(entries(k).value * factor), entries(k).offset};
   return A;
 }
 

@@ -11,9 +11,13 @@ namespace {
 struct Step {
   double of_x, of_y, of_residual;
   bool scaled;
+  bool has_f = true;
 };
-constexpr Step steps[] = {
-    {0, 0, 1, false}, {1, 0, 0.7, true}, {1.3, -0.3, 0.7, true}, {0, 2, -1, false}};
+constexpr Step steps[] = {{0, 0, 1, false},
+                          {1, 0, 0.7, true},
+                          {1.3, -0.3, 0.7, true},
+                          {0, 2, -1, false},
+                          {1, 1, 0.4, false, false}};
 
 template <class M, class V>
 class RelaxCheck {
@@ -40,7 +44,8 @@ class RelaxCheck {
 
  private:
   static RelaxationStep<V> step_of(const Step& step, const V* f, const V* inverse) {
-    return {V(step.of_x), V(step.of_y), V(step.of_residual), f, step.scaled ? inverse : nullptr};
+    return {V(step.of_x), V(step.of_y), V(step.of_residual), step.has_f ? f : nullptr,
+            step.scaled ? inverse : nullptr};
   }
   /// y before the step: never a number where it is not to be read.
   GuardedVector<V> start(const Step& step) const {

@@ -58,7 +58,8 @@ inline constexpr double seconds_of_parts_at_once = 1e-3;
 constexpr double resident_rows_per_processor(std::size_t value_bytes) {
   return value_bytes == 4 ? 11000 : 8000;
 }
-/// The same where products read a dictionary of rows and the resident kernel does not; and rows from which that does.
+/// The same where products read a dictionary of rows and the resident kernel of a method does not; and the rows for each processor from
+/// which that of plain CG does, if they are short, or is not taken.
 inline constexpr double resident_rows_with_dictionary = 5000;
 inline constexpr double least_resident_rows_by_dictionary = 3000;
 inline constexpr double resident_cache_share = 1.25;

@@ -198,12 +198,12 @@ template <class V>
 struct RelaxationStep {  /// @{ Factors of the sum.
   V of_x = 0, of_y = 0;
   V of_residual = 1;           ///< @}
-  const V* f = nullptr;        ///< the right-hand side
+  const V* f = nullptr;        ///< the right-hand side; null: zeros
   const V* inverse = nullptr;  ///< of D, an entry for each row; null: ones
 
   /// What y becomes in a row whose product with x is given.
   constexpr V operator()(index_t row, V product, const V* x, const V* y) const {
-    V value = of_residual * (f[row] - product);
+    V value = of_residual * (f == nullptr ? -product : f[row] - product);
     if (inverse != nullptr) value *= inverse[row];
     if (of_x != V(0)) value += of_x * x[row];
     if (of_y != V(0)) value += of_y * y[row];

@@ -31,7 +31,7 @@ Vector<M, Space> values_in(const Exec& exec, const Vector<V, Space>& values) {
     return to;
   }
 }
-/// The same of a dictionary of rows.
+/// Entries of a dictionary of rows in another precision or in memory of their own: those given may get new values in place.
 template <class V, class M>
 struct ConvertEntry {
   const RowEntry<V>* from;
@@ -250,7 +250,7 @@ void find_same_inverse(const Exec& exec, CycleLevel<M, Exec>& to) {
   to.same_inverse = same ? fetch(to.inverse, 0) : M(0);
 }
 
-/// A row with a coupling that is not strong, or without a diagonal entry.
+/// A row with a coupling that is not strong. Diagonal entries are there.
 struct HasWeakCoupling {
   const index_t* row_offsets;
   GraphOperand strong;
@@ -270,31 +270,55 @@ struct TakeWeight {
   }
 };
 
-/// The way to the next coarser level and back: by factors where products read a dictionary of rows and P has no other entries than
-/// (I - omega D^-1 A) T, else by matrices. Waits.
+/// Whether products with a matrix read a dictionary of its rows, which has to be large enough for that on a device.
+template <class Exec, class M>
+bool reads_dictionary(const Context<Exec>& ctx, const Matrix<M, typename Exec::memory_space>& A) {
+  constexpr index_t least_rows_of_device = 1 << 17;
+  const ReadsDictionaries read = ctx.backend().dictionaries;
+  const auto reads = [&](const auto& a) {
+    if (a.dictionary.empty() || read == ReadsDictionaries::no) return false;
+    if (read == ReadsDictionaries::as_runs) return a.dictionary.runs.extent(0) > 0;
+    return is_host_space<typename Exec::memory_space> || a.rows >= least_rows_of_device;
+  };
+  return std::visit(reads, A);
+}
+
+/// The way from the first level to the next and back by factors, where products read a dictionary of rows and P has no other
+/// entries than (I - omega D^-1 A) T; false where it cannot be. Waits.
 template <class M, class V, class Exec>
-void set_up_transfers(Context<Exec>& ctx, const SetUpLevel<V, typename Exec::memory_space>& level,
-                      AmgHierarchy& facts, CycleLevel<M, Exec>& to) {
+bool factor_prolongation(Context<Exec>& ctx,
+                         const SetUpLevel<V, typename Exec::memory_space>& level, bool symmetric,
+                         CycleLevel<M, Exec>& to) {
   using Space = typename Exec::memory_space;
   const Exec& exec = ctx.execution_space_instance();
-  const bool by_dictionary =
-      std::visit([](const auto& A) { return !A.dictionary.empty(); }, to.A.matrix);
-  if (by_dictionary && facts.symmetric && to.same_inverse != M(0) && level.smoothed &&
-      level.near_null.is_one && level.tentative.blocks() == level.A.rows &&
+  if (!symmetric || !level.smoothed || !level.near_null.is_one ||
+      !reads_dictionary<Exec, M>(ctx, to.A.matrix) || level.tentative.blocks() != level.A.rows ||
+      first_row(exec, level.A.rows, DiffersFromFirst<V>{level.inverse.data()}) >= 0 ||
       first_row(exec, level.A.rows,
-                HasWeakCoupling{level.A.row_offsets.data(), operand_of(level.strong)}) < 0) {
-    const auto& members = level.members;
-    const auto aggregates = static_cast<std::size_t>(level.tentative.cols);
-    const auto weights = in_large_pages<M, Space>("cnc::amg", aggregates);
-    on_each(exec, level.tentative.cols,
-            TakeWeight<V, M>{members.row_offsets.data(), members.columns.data(),
-                             level.tentative.values.data(), weights.data()});
-    to.factored = {level.tentative.columns, members.row_offsets, members.columns, weights,
-                   static_cast<M>(smoothing_factor(to.largest) *
-                                  static_cast<double>(fetch(level.inverse, 0)))};
-    facts.in_factors = true;
-    return;
-  }
+                HasWeakCoupling{level.A.row_offsets.data(), operand_of(level.strong)}) >= 0)
+    return false;
+  const TransposedPattern<Space> members = transposed_blocks(level.tentative);
+  const auto aggregates = static_cast<std::size_t>(level.tentative.cols);
+  const auto weights = in_large_pages<M, Space>("cnc::amg", aggregates);
+  on_each(exec, level.tentative.cols,
+          TakeWeight<V, M>{members.row_offsets.data(), members.columns.data(),
+                           level.tentative.values.data(), weights.data()});
+  to.factored = {
+      level.tentative.columns, members.row_offsets, members.columns, weights,
+      static_cast<M>(smoothing_factor(to.largest) * static_cast<double>(fetch(level.inverse, 0)))};
+  to.prolongation = {};
+  to.restriction = {};
+  return true;
+}
+
+/// The ways to the next coarser level and back. Waits.
+template <class M, class V, class Exec>
+void set_up_transfers(Context<Exec>& ctx, const SetUpLevel<V, typename Exec::memory_space>& level,
+                      bool is_first, AmgHierarchy& facts, CycleLevel<M, Exec>& to) {
+  const Exec& exec = ctx.execution_space_instance();
+  const bool in_factors = is_first && factor_prolongation(ctx, level, facts.symmetric, to);
+  if (is_first) facts.in_factors = in_factors;
+  if (in_factors) return;
   to.factored = {};
   to.prolongation.take(ctx, matrix_of<M>(exec, level.prolongation));
   to.restriction.take(ctx, matrix_of<M>(exec, level.restriction));
@@ -414,7 +438,7 @@ PreconditionerSetup build_hierarchy(
       if (static_cast<int>(l) + 1 < options.max_levels &&
           coarsen(exec, options, facts.symmetric, to.largest, levels[l], coarse, l + 1, facts)) {
         Laps more(exec);
-        set_up_transfers(ctx, levels[l], facts, to);
+        set_up_transfers(ctx, levels[l], l == 0, facts, to);
         more.add_to(facts.smoother_seconds);
         to.visited_twice = l > 0 && double(rows) * double(1 << std::min<std::size_t>(l, 30)) <=
                                         2.0 * cycle.levels[1].rows;
@@ -444,7 +468,6 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
                                      AmgHierarchy& facts) {
   const Exec& exec = ctx.execution_space_instance();
   facts.symmetric = cycle.symmetric = facts.symmetric && is_symmetric(A, layout);
-  facts.in_factors = false;
   cycle.coarse = {};  // its pointers are to what is allocated anew
   auto& levels = hierarchy.levels;
   const auto* const offsets = levels[0].A.row_offsets.data();
@@ -474,7 +497,7 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
       coarsening.transpose_prolongation();
     }
     coarsening.form_coarse();
-    set_up_transfers(ctx, level, facts, to);
+    set_up_transfers(ctx, level, l == 0, facts, to);
   }
   plan_coarse_levels(ctx, cycle, facts);
   return {};

@@ -234,11 +234,14 @@ struct CycleLevel {
   }
   index_t blocks() const { return ceil_div(rows, block_size); }
 
-  /// The inverse for a step whose factor of the residual is given: null where that factor has taken it.
-  const M* take_inverse(M& of_residual) const {
-    if (same_inverse == M(0)) return inverse.data();
-    of_residual *= same_inverse;
-    return nullptr;
+  /// What D^-1 is in a step with a given factor of the residual: an array, or part of the factor.
+  struct ScaledStep {
+    M of_residual;
+    const M* inverse;
+  };
+  ScaledStep scaled_step(M of_residual) const {
+    if (same_inverse == M(0)) return {of_residual, inverse.data()};
+    return {of_residual * same_inverse, nullptr};
   }
 
   /// to := P^T r, with room for a vector of this level
@@ -262,12 +265,7 @@ struct CycleLevel {
   /// y := of_y y + (I - factor A) x
   void smooth_transfer(const Context<Exec>& ctx, const Vector<M, Space>& from, M of_y,
                        const Vector<M, Space>& to, const Vector<M, Space>& room) const {
-    A.relax(ctx,
-            {.of_x = M(1) - factored.factor,
-             .of_y = of_y,
-             .of_residual = factored.factor,
-             .f = from.data()},
-            from, to, room);
+    A.relax(ctx, {.of_x = M(1), .of_y = of_y, .of_residual = factored.factor}, from, to, room);
   }
 
   /// y := of_x x + of_y y + of_residual D^-1 r
@@ -411,8 +409,10 @@ class Cycle {
     LoadResidual<V, M> load{r, range, finest.f.data()};
     const bool starts = finest.block_size == 1 && !finest.sweep && finest.dense.extent(0) == 0;
     if (starts) {
-      load.first = factor(finest) * step(finest.smoother, 1).of_residual;
-      load.inverse = finest.take_inverse(load.first);
+      const auto [of_residual, inverse] =
+          finest.scaled_step(factor(finest) * step(finest.smoother, 1).of_residual);
+      load.first = of_residual;
+      load.inverse = inverse;
       load.x = finest.x.data();
     }
     on_each(ctx, finest.rows, load);
@@ -528,7 +528,7 @@ class Cycle {
         continue;
       }
       const auto [of_last, of_unit] = step(level.smoother, k);
-      M of_residual = of_unit * factor(level);
+      const M of_residual = of_unit * factor(level);
       if (from_zero && k == 1) {
         level.relax_blocks(ctx, M(0), M(0), of_residual, level.f.data(), nullptr,
                            iterate.now->data());
@@ -537,11 +537,11 @@ class Cycle {
       const M of_before = from_zero && k == 2 ? M(0) : -of_last;  // the iterate before was zero
       const auto& [x, y] = iterate;
       if (level.block_size == 1) {
-        const M* const inverse = level.take_inverse(of_residual);
+        const auto [scaled, inverse] = level.scaled_step(of_residual);
         level.A.relax(ctx,
                       {.of_x = M(1) + of_last,
                        .of_y = of_before,
-                       .of_residual = of_residual,
+                       .of_residual = scaled,
                        .f = level.f.data(),
                        .inverse = inverse},
                       *x, *y, level.r);

@@ -119,12 +119,11 @@ struct DivideRow {
   }
 };
 
-/// The tentative prolongation, blocks of b x k, the near-null space of the coarse matrix and the nodes of each aggregate. Waits.
+/// The tentative prolongation, blocks of b x k, and the near-null space of the coarse matrix. Waits.
 template <class Exec, class T, class Space>
 SparseBlocks<T, Space> tentative_prolongation(const Exec& exec, const Aggregates<Space>& aggregates,
                                               int b, const NearNullSpace<T, Space>& fine,
-                                              NearNullSpace<T, Space>& coarse,
-                                              TransposedPattern<Space>& members) {
+                                              NearNullSpace<T, Space>& coarse) {
   const index_t nodes = checked_extent(aggregates.of.extent(0));
   const int k = fine.vectors;
   SparseBlocks<T, Space> P;
@@ -142,8 +141,7 @@ SparseBlocks<T, Space> tentative_prolongation(const Exec& exec, const Aggregates
   P.row_offsets = offsets;
   P.columns = columns;
   P.values = in_large_pages<T, Space>("cnc::tentative", blocks * static_cast<std::size_t>(b * k));
-  members = transposed_blocks(P);
-  members.origins = {};
+  const TransposedPattern<Space> members = transposed_blocks(P);
   coarse.vectors = k;
   coarse.rows =
       in_large_pages<T, Space>("cnc::near_null_space", static_cast<std::size_t>(aggregates.count) *
