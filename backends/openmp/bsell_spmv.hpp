@@ -8,7 +8,7 @@ namespace cnc::openmp::CNC_ISA {
 // lanes of a register, so rows need no sum across lanes however short they are.
 
 /// The B rows of W lanes starting at `lane` of slice s, for full slices.
-template <int B, int W, class V, class T, class Store>
+template <int B, int W, bool by_instruction, class V, class T, class Store>
 CNC_INLINE void slice_lanes(const BsellOperand<T>& A, const V* x, const Store& store, index_t s,
                             int lane) {
   const int C = A.slice_height;
@@ -23,7 +23,7 @@ CNC_INLINE void slice_lanes(const BsellOperand<T>& A, const V* x, const Store& s
       Vec<index_t, W> index = column + c;
       // Out of range only where a partial block stores zeros; any x in range will do there.
       if (partial) index = index < last_col ? index : Vec<index_t, W>{} + last_col;
-      const Vec<V, W> xc = gather<V, W>(x, index);
+      const Vec<V, W> xc = gather<V, W, by_instruction>(x, index);
       for (int r = 0; r < B; ++r) sums[r] += load<V, W>(block + (r * B + c) * C) * xc;
     }
   }
@@ -59,15 +59,17 @@ void slice_lane(const BsellOperand<T>& A, const V* x, const Store& store, index_
   }
 }
 
-template <int B, class V, class T, class Store>
+/// `by_instruction`: gathered so.
+template <int B, bool by_instruction = true, class V, class T, class Store>
 void slices(const BsellOperand<T>& A, const V* x, const Store& store, index_t begin, index_t end) {
   constexpr int W = lanes<V>;
   for (index_t s = begin; s < end; ++s) {
     int lane = 0;
-    for (; lane + W <= A.slice_height; lane += W) slice_lanes<B, W>(A, x, store, s, lane);
+    for (; lane + W <= A.slice_height; lane += W)
+      slice_lanes<B, W, by_instruction>(A, x, store, s, lane);
     if constexpr (sizeof(V) == sizeof(float))  // slices that were laid out for doubles
       for (; lane + W / 2 <= A.slice_height; lane += W / 2)
-        slice_lanes<B, W / 2>(A, x, store, s, lane);
+        slice_lanes<B, W / 2, by_instruction>(A, x, store, s, lane);
     for (; lane < A.slice_height; ++lane) slice_lane(A, x, store, s, lane);
   }
 }
@@ -93,7 +95,9 @@ struct FormatKernel<BsellOperand<T>, V> {
   static void multiply(const Operand& A, const V* x, const Store& store, index_t begin,
                        index_t end) {
     switch (A.block_size) {
-      case 1: return slices<1>(A, x, store, begin, end);
+      case 1:
+        return gathers_are_fast ? slices<1>(A, x, store, begin, end)
+                                : slices<1, false>(A, x, store, begin, end);
       case 2: return slices<2>(A, x, store, begin, end);
       case 3: return slices<3>(A, x, store, begin, end);
       case 4: return slices<4>(A, x, store, begin, end);

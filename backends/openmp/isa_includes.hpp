@@ -4,6 +4,7 @@
 #include <cnc/contract/backend.hpp>
 #include <cnc/contract/stored_rows.hpp>
 #include <openmp/careful.hpp>
+#include <openmp/gathers.hpp>
 #include <openmp/openmp.hpp>
 #include <openmp/partition.hpp>
 #include <openmp/row_terms.hpp>

@@ -1,7 +1,9 @@
+#include <openmp/gathers.hpp>
 #include <openmp/openmp.hpp>
 
 #include <parallel.hpp>
 
+#include <fstream>
 #include <string>
 
 namespace cnc {
@@ -13,6 +15,19 @@ const Backend& widest_variant() {
   if (openmp_avx2_backend.availability().usable) return openmp_avx2_backend;
 #endif
   return openmp_portable_backend;
+}
+
+bool find_fast_gathers() {
+#ifdef CNC_HAVE_AVX
+  __builtin_cpu_init();
+  if (!__builtin_cpu_is("intel")) return false;
+  std::ifstream file("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
+  std::string state;
+  std::getline(file, state);
+  return state.rfind("Mitigation", 0) != 0;
+#else
+  return false;
+#endif
 }
 
 Availability availability() {
@@ -31,6 +46,8 @@ Backend chosen_backend() {
 }
 
 }  // namespace
+
+bool openmp::gathers_are_fast = find_fast_gathers();
 
 const Backend& openmp_backend() {
   static const Backend backend = chosen_backend();

@@ -52,21 +52,21 @@ CNC_INLINE V sum(Vec<V, N> v) {
   }
 }
 
-/// x[index[0]], x[index[1]], ...
-template <class V, int N>
+/// x[index[0]], x[index[1]], ...: by the processor's instruction for that, or a load for each.
+template <class V, int N, bool by_instruction = true>
 CNC_INLINE Vec<V, N> gather(const V* x, Vec<index_t, N> index) {
 #if CNC_ISA_VECTOR_BYTES == 64
-  if constexpr (sizeof(V) == 8 && N == 8) {
+  if constexpr (by_instruction && sizeof(V) == 8 && N == 8) {
     return (Vec<V, N>)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), 0xff, (__m256i)index, x, 8);
-  } else if constexpr (sizeof(V) == 4 && N == 16) {
+  } else if constexpr (by_instruction && sizeof(V) == 4 && N == 16) {
     return (Vec<V, N>)_mm512_mask_i32gather_ps(_mm512_setzero_ps(), 0xffff, (__m512i)index, x, 4);
   } else
 #endif
 #if CNC_ISA_VECTOR_BYTES >= 32
-      if constexpr (sizeof(V) == 8 && N == 4) {
+      if constexpr (by_instruction && sizeof(V) == 8 && N == 4) {
     const __m256d all = (__m256d)_mm256_set1_epi64x(-1);
     return (Vec<V, N>)_mm256_mask_i32gather_pd(_mm256_setzero_pd(), x, (__m128i)index, all, 8);
-  } else if constexpr (sizeof(V) == 4 && N == 8) {
+  } else if constexpr (by_instruction && sizeof(V) == 4 && N == 8) {
     const __m256 all = (__m256)_mm256_set1_epi32(-1);
     return (Vec<V, N>)_mm256_mask_i32gather_ps(_mm256_setzero_ps(), x, (__m256i)index, all, 4);
   } else
