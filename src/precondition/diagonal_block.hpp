@@ -2,6 +2,7 @@
 
 #include "convert/search.hpp"
 #include "convert/sorted_rows.hpp"
+#include "on_each.hpp"
 
 #include <cnc/contract/operands.hpp>
 #include <cnc/preconditioner.hpp>
@@ -28,6 +29,11 @@ struct DiffersFromFirst {
   const V* inverse;
   KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const { return !(inverse[i] == inverse[0]); }
 };
+/// Whether all n entries of an inverse are the same. Waits.
+template <class Exec, class V>
+bool is_uniform(const Exec& exec, index_t n, const V* inverse) {
+  return first_row(exec, n, DiffersFromFirst<V>{inverse}) < 0;
+}
 
 /// Position of the first entry of a row at column >= `column`.
 template <class S>

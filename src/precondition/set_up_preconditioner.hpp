@@ -49,8 +49,7 @@ PreconditionerSetup invert_blocks(const Blocks& blocks, index_t count,
                       : b <= 4 ? run(InvertBlock<4, V, Blocks>{blocks, b, inverse})
                       : b <= 8 ? run(InvertBlock<8, V, Blocks>{blocks, b, inverse})
                                : run(InvertBlock<max_block_size, V, Blocks>{blocks, b, inverse});
-  M.uniform = M.kind == PreconditionerKind::jacobi &&
-              first_row(instance<Exec>(), count, DiffersFromFirst<V>{inverse}) < 0;
+  M.uniform = M.kind == PreconditionerKind::jacobi && is_uniform(instance<Exec>(), count, inverse);
   if (!fault.found()) return {};
   return {static_cast<index_t>(fault.first()), fault.second() == 1};
 }

@@ -246,7 +246,7 @@ void choose_smoother(Context<Exec>& ctx, AmgSmoother smoother,
 template <class M, class Exec>
 void find_same_inverse(const Exec& exec, CycleLevel<M, Exec>& to) {
   const bool same = to.block_size == 1 && !to.sweep && to.rows > 0 &&
-                    first_row(exec, to.rows, DiffersFromFirst<M>{to.inverse.data()}) < 0;
+                    is_uniform(exec, to.rows, to.inverse.data());
   to.same_inverse = same ? fetch(to.inverse, 0) : M(0);
 }
 
@@ -293,7 +293,7 @@ bool factor_prolongation(Context<Exec>& ctx,
   const Exec& exec = ctx.execution_space_instance();
   if (!symmetric || !level.smoothed || !level.near_null.is_one ||
       !reads_dictionary<Exec, M>(ctx, to.A.matrix) || level.tentative.blocks() != level.A.rows ||
-      first_row(exec, level.A.rows, DiffersFromFirst<V>{level.inverse.data()}) >= 0 ||
+      !is_uniform(exec, level.A.rows, level.inverse.data()) ||
       first_row(exec, level.A.rows,
                 HasWeakCoupling{level.A.row_offsets.data(), operand_of(level.strong)}) >= 0)
     return false;

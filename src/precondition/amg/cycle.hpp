@@ -253,7 +253,7 @@ struct CycleLevel {
             SumAggregate<M>{factored.offsets.data(), factored.members.data(),
                             factored.weights.data(), room.data(), to.data()});
   }
-  /// x := x + P correction, with room for a vector of this level; overwrites r
+  /// to := to + P correction, with room for a vector of this level; overwrites r
   void prolong(const Context<Exec>& ctx, const Vector<M, Space>& correction,
                const Vector<M, Space>& room, const Vector<M, Space>& to) const {
     if (factored.empty()) return prolongation.multiply(ctx, M(1), correction, M(1), to);
@@ -262,7 +262,7 @@ struct CycleLevel {
         FromAggregate<M>{factored.of.data(), factored.weights.data(), correction.data(), r.data()});
     smooth_transfer(ctx, r, M(1), to, room);
   }
-  /// y := of_y y + (I - factor A) x
+  /// to := of_y to + (I - factor A) from
   void smooth_transfer(const Context<Exec>& ctx, const Vector<M, Space>& from, M of_y,
                        const Vector<M, Space>& to, const Vector<M, Space>& room) const {
     A.relax(ctx, {.of_x = M(1), .of_y = of_y, .of_residual = factored.factor}, from, to, room);
