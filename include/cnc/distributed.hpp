@@ -35,7 +35,11 @@ class RankError : public Error {
 namespace detail {
 class Channel;
 template <class T>
-class Halo;
+struct Halo;
+template <class T>
+struct Products;
+template <class T, class Exec>
+class AmongRanks;
 }  // namespace detail
 
 /// Keeps MPI alive for as long as it lives: initialises it, and finalises it at the end of the scope. Does nothing at all
@@ -153,15 +157,19 @@ class PartitionedMatrix {
   /// @}
 
  private:
-  template <class>
+  template <class, class>
   friend class DistributedSolver;
   detail::Halo<T>& halo() const;
   std::shared_ptr<const Communicator> ranks_;
   std::shared_ptr<detail::Halo<T>> halo_;
+  std::shared_ptr<detail::Products<T>> products_;
   CsrMatrix<T> block_;
 };
 
 /// Solves A x = b for a matrix on several ranks: cnc::Solver, with the exchange of x in its products and sums over all ranks.
+/// Vectors and the copies of the matrix that are iterated with are in the memory of Exec: of the host, or of a device for each
+/// rank. What goes to other ranks then goes through memory of the host that the device reaches, while the own block is
+/// multiplied; any MPI will do. Ranks of a machine with several devices share them out by Kokkos' settings.
 /// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for.
 ///
 /// All functions but options() and advice() are collective, and all ranks pass the same options: the library compares them. Sums
@@ -174,11 +182,13 @@ class PartitionedMatrix {
 /// Report   the same on all ranks but for seconds, format, backend calls and synchronisations; bytes and flops are of all
 ///          ranks together. Rows are named by their number among all. Whether the matrix is symmetric is looked for within
 ///          the blocks.
-template <class V>
+template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class DistributedSolver {
  public:
+  using Space = typename Exec::memory_space;  ///< of the vectors
+
   /// Keeps a reference to the context, which must outlive the solver.
-  explicit DistributedSolver(Context<>& ctx, SolveOptions options = {});
+  explicit DistributedSolver(Context<Exec>& ctx, SolveOptions options = {});
 
   /// As Solver::prepare, with the own block.
   /// Errors   InvalidArgument (options that differ between ranks, named), UnsupportedOperation, OutOfMemory, RankError.
@@ -186,13 +196,13 @@ class DistributedSolver {
   /// As Solver::update_values: a matrix with the partition and pattern of the one prepared.
   void update_values(const PartitionedMatrix<V>& A);
   /// As Solver::set_preconditioner with an object; each rank has its own. Set it before prepare, or between solves.
-  void set_preconditioner(std::shared_ptr<PreconditionerBase<V>> preconditioner);
+  void set_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
 
   /// As Solver::solve.
   ///
   /// Shapes   b, x: [rows of this rank]
   /// Errors   InvalidArgument (extents; options that differ), RankError, and what callbacks and preconditioners throw.
-  SolveReport solve(const Vector<const V>& b, const Vector<V>& x);
+  SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x);
 
   const SolveOptions& options() const { return solver_.options(); }  ///< those of the next solve
   /// As Solver::set_options.
@@ -203,10 +213,11 @@ class DistributedSolver {
  private:
   void agree(const char* call, detail::Channel& channel) const;
 
-  Context<>& ctx_;
-  Solver<V> solver_;
+  Context<Exec>& ctx_;
+  Solver<V, Exec> solver_;
   std::string preconditioner_;  ///< name of the object given
   PartitionedMatrix<V> matrix_;
+  std::shared_ptr<detail::AmongRanks<V, Exec>> ranks_;
 };
 
 }  // namespace cnc

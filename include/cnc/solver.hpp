@@ -21,7 +21,7 @@ namespace cnc {
 namespace detail {
 class OtherRanks;
 }
-template <class V>
+template <class, class>
 class DistributedSolver;
 
 /// What a relative tolerance is relative to.
@@ -401,7 +401,8 @@ class Solver {
   const std::vector<std::string>& advice() const;
 
  private:
-  friend class DistributedSolver<V>;
+  template <class, class>
+  friend class DistributedSolver;
   /// Of a matrix on several ranks the block of the own rows and columns; null: there are no others.
   void prepare_among(std::shared_ptr<detail::OtherRanks> ranks, const CsrMatrix<V, Space>& A);
   /// For other values of the same matrix.

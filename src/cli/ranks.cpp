@@ -25,6 +25,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 #include "solve_vectors.hpp"
 
 #include <cnc/convert.hpp>
+#include <cnc/copy.hpp>
 #include <cnc/distributed.hpp>
 #include <cnc/problems.hpp>
 
@@ -56,21 +57,22 @@ int rows_of_node(const std::string& source, const SolveRequest& request) {
 }
 
 /// Multigrid of the own block, with the rigid motions of a built-in problem whose nodes are known.
-template <class V>
-std::shared_ptr<Amg<V>> multigrid_of_block(AmgOptions options, const std::string& source,
-                                           int unknowns, const PartitionedMatrix<V>& A) {
+template <class V, class Exec>
+std::shared_ptr<Amg<V, Exec>> multigrid_of_block(AmgOptions options, const std::string& source,
+                                                 int unknowns, const PartitionedMatrix<V>& A) {
+  using Space = typename Exec::memory_space;
   Vector<double> coordinates;
   if (is_problem(source) && (options.block_size == 0 || options.block_size == unknowns))
     coordinates = problem_coordinates(source);
   if (coordinates.extent(0) > 0) options.block_size = unknowns;
-  const auto amg = std::make_shared<Amg<V>>(options);
+  const auto amg = std::make_shared<Amg<V, Exec>>(options);
   if (coordinates.extent(0) == 0) return amg;
   const auto first = static_cast<std::size_t>(A.first_row());
-  std::vector<Vector<const V>> modes;
+  std::vector<Vector<const V, Space>> modes;
   for (const Vector<V>& mode : rigid_body_modes<V>(coordinates, unknowns)) {
     const auto own = uninitialized<V>("mode", static_cast<std::size_t>(A.rows()));
     std::copy_n(mode.data() + first, own.extent(0), own.data());
-    modes.push_back(own);
+    modes.push_back(copy_to<Space>(own));
   }
   amg->set_near_null_space(std::move(modes));
   return amg;
@@ -88,9 +90,10 @@ RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A) {
           int(largest[1])};
 }
 
-template <class V>
-SolveOutcome solve_in_parts(const Communicator& ranks, Context<>& ctx, const std::string& source,
+template <class V, class Exec>
+SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx, const std::string& source,
                             const CsrMatrix<V>& whole, SolveRequest request) {
+  using Space = typename Exec::memory_space;
   const bool first = ranks.rank() == 0;
   ProgressLine line(request.show_progress && first);
   const double rtol = request.options.rtol;
@@ -103,12 +106,11 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<>& ctx, const std
     if (line.due()) line.show(progress_text(progress, rtol));
     return !Interrupt::requested();
   };
-  DistributedSolver<V> solver(ctx, request.options);
-  std::shared_ptr<Amg<V>> amg;
+  DistributedSolver<V, Exec> solver(ctx, request.options);
+  std::shared_ptr<Amg<V, Exec>> amg;
   if (const auto* options = std::get_if<AmgOptions>(&request.preconditioner.object))
-    solver.set_preconditioner(amg = multigrid_of_block(*options, source, unknowns, A));
-  else if (auto made =
-               make_preconditioner<V, Kokkos::DefaultHostExecutionSpace>(request.preconditioner))
+    solver.set_preconditioner(amg = multigrid_of_block<V, Exec>(*options, source, unknowns, A));
+  else if (auto made = make_preconditioner<V, Exec>(request.preconditioner))
     solver.set_preconditioner(std::move(made));
   solver.prepare(A);
   SolveOutcome outcome;
@@ -116,13 +118,15 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<>& ctx, const std
   outcome.threads = ctx.threads();
   outcome.prepare_seconds = now() - start;
   outcome.on_ranks = rows_on_ranks(A);
-  const Vector<V> b = A.scatter(first ? right_hand_side(request.rhs, whole) : Vector<V>());
-  const Vector<V> own = A.scatter(first ? start_vector(request.x0, whole) : Vector<V>());
+  const auto own_part = [&](const Vector<V>& all) { return copy_to<Space>(A.scatter(all)); };
+  const Vector<V, Space> b =
+      own_part(first ? right_hand_side(request.rhs, whole) : Vector<V>());
+  const Vector<V, Space> own = own_part(first ? start_vector(request.x0, whole) : Vector<V>());
   outcome.report = solver.solve(b, own);
   line.clear();
   outcome.advice = solver.advice();
   if (amg) outcome.hierarchy = amg->hierarchy();
-  const Vector<V> x = A.gather(own);
+  const Vector<V> x = A.gather(copy_to<HostSpace>(own));
   if (!first) return outcome;
   if (!request.output.empty()) write_solution(request.output, x);
   if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
@@ -165,18 +169,18 @@ void Ranks::together(const std::function<void()>& work) const {
 
 SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
                           const SolveRequest& request) const {
-  refuse(where.memory == MemorySpace::device, "--memory device");
   refuse(request.repeat > 1, "--repeat");
   refuse(!request.coordinates.empty(), "--coordinates");
   refuse(std::holds_alternative<AutomaticOptions>(request.preconditioner.object),
          "--precondition auto");
   refuse(request.precision == Precision::f32_f64, "--precision f32/f64");
-  Context<> ctx(where.backend, where.threads);
-  if (request.precision == Precision::f32)
-    return solve_in_parts(state_->world, ctx, matrix.name,
-                          is_first() ? convert_values<float>(matrix.A) : CsrMatrix<float>(),
-                          request);
-  return solve_in_parts(state_->world, ctx, matrix.name, matrix.A, request);
+  return with_context(where, [&](auto& ctx) {
+    if (request.precision == Precision::f32)
+      return solve_in_parts(state_->world, ctx, matrix.name,
+                            is_first() ? convert_values<float>(matrix.A) : CsrMatrix<float>(),
+                            request);
+    return solve_in_parts(state_->world, ctx, matrix.name, matrix.A, request);
+  });
 }
 
 }  // namespace cnc::cli

@@ -23,7 +23,7 @@ class Ranks {
   int threads(int asked) const;
   /// work() on each of them; what fails on one fails on all.
   void together(const std::function<void()>& work) const;
-  /// As run_solve, in the memory of hosts, the matrix on the first alone, which is where the outcome is whole.
+  /// As run_solve, the matrix on the first alone, which is where the outcome is whole.
   /// Errors   InvalidArgument (what is not there for several ranks), and those of run_solve.
   SolveOutcome solve(const ContextRequest& where, const LoadedMatrix& matrix,
                      const SolveRequest& request) const;

@@ -1,37 +1,62 @@
 #pragma once
 
 #include "distributed/channel.hpp"
-#include "parallel.hpp"
+#include "distributed/partition_plan.hpp"
+#include "on_each.hpp"
 
+#include <cnc/contract/error.hpp>
+#include <cnc/vector.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace cnc::detail {
 
-/// Who gets what of a vector that lies on several ranks. What goes to a neighbour, and what comes from him, are neighbouring
-/// places in buffers that hold it for all neighbours, in the order of ranks.
-struct HaloPlan {
-  struct Neighbour {
-    int rank = 0;
-    index_t sent = 0, received = 0;  ///< entries
-  };
-  std::vector<Neighbour> neighbours;
-  std::vector<index_t> sent_rows;  ///< own rows, for one neighbour after the other
-  index_t halo = 0;                ///< entries received
+/// to[k] := x[rows[k]]
+template <class W>
+struct Pack {
+  const index_t* rows;
+  const W* x;
+  W* to;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const { to[k] = x[rows[k]]; }
+};
+
+/// Says that everything enqueued before is done.
+struct Tell {
+  volatile std::uint32_t* to;
+  std::uint32_t number;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t) const { *to = number; }
 };
 
 /// Sends own entries of vectors of W to the neighbours that have rows with them, or brings back what these rows add to
 /// them, by requests and buffers that are made once.
-template <class W>
+///
+/// MPI sees memory of the host. That of a device packs into it what is sent, and copies from it what has come. There the
+/// messages are begun at the end, when the host sees that all is packed: by then the device has work that does not need them,
+/// and whatever it did with the buffers before is done.
+template <class W, class Exec>
 class Exchange {
  public:
-  Exchange(std::shared_ptr<Channel> channel, const HaloPlan& plan)
-      : channel_(std::move(channel)), plan_(plan), buffers_(std::make_unique<Buffers>()) {
-    buffers_->own.resize(plan.sent_rows.size());
-    buffers_->halo.resize(static_cast<std::size_t>(plan.halo));
-    W* own = buffers_->own.data();
-    W* halo = buffers_->halo.data();
-    for (const HaloPlan::Neighbour& n : plan.neighbours) {
+  using Space = typename Exec::memory_space;
+  static constexpr bool is_device = !is_host_space<Space>;
+
+  Exchange(std::shared_ptr<Channel> channel, const PartitionPlan& plan)
+      : channel_(std::move(channel)), buffers_(std::make_unique<Buffers>()) {
+    const auto buffer = [](const char* label, offset_t n) {
+      return uninitialized<W, SharedSpace<Space>>(label, static_cast<std::size_t>(n));
+    };
+    Buffers& b = *buffers_;
+    b.own = buffer("cnc::own_for_others", static_cast<offset_t>(plan.sent_rows.size()));
+    b.halo = buffer("cnc::halo_of_others", plan.halo);
+    own_ = copied(b.own);
+    halo_ = copied(b.halo);
+    if (is_device) told_ = zeroed<std::uint32_t, SharedSpace<Space>>("cnc::told", 1);
+    W *own = b.own.data(), *halo = b.halo.data();
+    for (const PartitionPlan::Neighbour& n : plan.neighbours) {
       add(there_, halo, n.received, own, n.sent, n.rank, 1);
       add(back_, own, n.sent, halo, n.received, n.rank, 2);
       own += n.sent;
@@ -50,40 +75,56 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// [halo] entries of others
-  const std::vector<W>& halo() const { return buffers_->halo; }
-  std::vector<W>& halo() { return buffers_->halo; }
-
-  void begin(const W* x, int threads) {
-    start(there_.receives);
-    const auto sent = static_cast<offset_t>(plan_.sent_rows.size());
-    const index_t* const rows = plan_.sent_rows.data();
-    W* const to = buffers_->own.data();
-    parallel_ranges(sent, threads_for(sent, threads), [=](offset_t begin, offset_t end, int) {
-      for (offset_t k = begin; k < end; ++k) to[k] = x[rows[k]];
-    });
-    start(there_.sends);
+  /// rows: which of the own rows are sent.
+  void begin(const Context<Exec>& ctx, const Vector<index_t, Space>& rows, const W* x) {
+    if (!is_device) start(there_.receives);
+    on_each(ctx, static_cast<offset_t>(rows.extent(0)),
+            Pack<W>{rows.data(), x, buffers_->own.data()});
+    is_device ? tell(ctx) : start(there_.sends);
   }
-  /// halo() is there.
-  void end() { wait(there_); }
+  /// [halo] entries of others, in the memory of the backend.
+  const W* end(const Context<Exec>& ctx) {
+    finish(ctx, there_);
+    return arrived(ctx, buffers_->halo, halo_);
+  }
 
-  void begin_back() { start(back_.receives); }
-  /// halo() is what they get.
-  void send_back() { start(back_.sends); }
-  void end_back(W* y) {
-    wait(back_);
-    // Neighbours may add to the same row: in their order.
-    for (std::size_t k = 0; k < plan_.sent_rows.size(); ++k)
-      y[plan_.sent_rows[k]] += buffers_->own[k];
+  /// Where the halo's entries that go to their owners are to be left, before send_back. The backend reaches it.
+  W* begin_back() {
+    if (!is_device) start(back_.receives);
+    return buffers_->halo.data();
+  }
+  void send_back(const Context<Exec>& ctx) { is_device ? tell(ctx) : start(back_.sends); }
+  /// [sent rows] what neighbours have for them, in the memory of the backend.
+  const W* end_back(const Context<Exec>& ctx) {
+    finish(ctx, back_);
+    return arrived(ctx, buffers_->own, own_);
   }
 
  private:
+  using Shared = Vector<W, SharedSpace<Space>>;
   struct Buffers {
-    std::vector<W> own, halo;
+    Shared own, halo;
   };
   struct Requests {
     std::vector<MPI_Request> receives, sends;
   };
+
+  /// Room in the memory of a device for what comes in a buffer.
+  static Vector<W, Space> copied(const Shared& buffer) {
+    if constexpr (is_device)
+      return uninitialized<W, Space>("cnc::arrived", buffer.extent(0));
+    else
+      return {};
+  }
+  static const W* arrived(const Context<Exec>& ctx, const Shared& buffer,
+                          const Vector<W, Space>& copy) {
+    if constexpr (is_device) {
+      Kokkos::deep_copy(ctx.execution_space_instance(), copy, buffer);
+      return copy.data();
+    } else {
+      return buffer.data();
+    }
+  }
 
   void add(Requests& to, W* received, index_t receive, W* sent, index_t send, int rank, int tag) {
     if (receive > 0) {
@@ -103,14 +144,38 @@ class Exchange {
     if (!requests.empty())
       check_mpi(MPI_Startall(static_cast<int>(requests.size()), requests.data()), "MPI_Startall");
   }
-  void wait(Requests& requests) {
+  void finish(const Context<Exec>& ctx, Requests& requests) {
+    if (is_device) {
+      wait_for_device(ctx);
+      start(requests.receives);
+      start(requests.sends);
+    }
     channel_->wait(requests.receives.data(), static_cast<int>(requests.receives.size()));
     channel_->wait(requests.sends.data(), static_cast<int>(requests.sends.size()));
   }
 
+  /// A kernel of its own: what those before it have written is there when it begins.
+  void tell(const Context<Exec>& ctx) {
+    on_each(ctx, 1, Tell{told_.data(), ++number_});
+  }
+  /// Until that kernel has run, whatever is enqueued behind it.
+  void wait_for_device(const Context<Exec>& ctx) {
+    using Clock = std::chrono::steady_clock;
+    const std::atomic_ref<std::uint32_t> told(*told_.data());
+    const Clock::time_point begin = Clock::now();
+    for (unsigned looks = 1; told.load(std::memory_order_acquire) != number_; ++looks) {
+      if (looks % 4096 != 0 || Clock::now() - begin < std::chrono::seconds(2)) continue;
+      ctx.fence();  // throws if the device has failed
+      if (told.load(std::memory_order_acquire) == number_) return;
+      throw DeviceError("exchange", ctx.backend().name, "what other ranks need was not packed");
+    }
+  }
+
   std::shared_ptr<Channel> channel_;
-  const HaloPlan& plan_;
   std::unique_ptr<Buffers> buffers_;
+  Vector<W, Space> own_, halo_;
+  Vector<std::uint32_t, SharedSpace<Space>> told_;
+  std::uint32_t number_ = 0;  ///< that told_ holds when all is packed
   Requests there_, back_;
 };
 

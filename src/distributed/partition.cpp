@@ -1,4 +1,4 @@
-#include "distributed/halo.hpp"
+#include "distributed/among_ranks.hpp"
 
 #include <cnc/spmv.hpp>
 
@@ -89,7 +89,7 @@ template <class T>
 struct Parts {
   Vector<index_t> offsets, columns;
   Vector<T> values;
-  HaloRows<T> halo;
+  SparseRows<T> halo;
   std::vector<offset_t> halo_columns;  ///< of its entries
 };
 
@@ -149,7 +149,7 @@ Parts<T> take_apart(const OwnRows<T>& given, index_t rows, offset_t all_rows) {
 }
 
 /// Numbers the columns of others by owner and number, tells the owners which they are, and learns who wants own rows.
-HaloPlan plan_halo(Channel& channel, const Ranges& ranges, const Range& mine,
+PartitionPlan plan_halo(Channel& channel, const Ranges& ranges, const Range& mine,
                    const std::vector<offset_t>& columns, std::vector<index_t>& places) {
   std::vector<offset_t> wanted(columns);
   std::sort(wanted.begin(), wanted.end());
@@ -170,7 +170,7 @@ HaloPlan plan_halo(Channel& channel, const Ranges& ranges, const Range& mine,
     places.push_back(start[r] + static_cast<index_t>(at - of_ranks[r].begin()));
   }
 
-  HaloPlan plan;
+  PartitionPlan plan;
   plan.halo = static_cast<index_t>(wanted.size());
   const auto given = channel.exchange_lists(of_ranks);
   for (int r = 0; r < channel.size(); ++r) {
@@ -185,6 +185,12 @@ HaloPlan plan_halo(Channel& channel, const Ranges& ranges, const Range& mine,
 }
 
 }  // namespace
+
+template <class T>
+struct Products {
+  std::optional<AmongRanks<T, Kokkos::DefaultHostExecutionSpace>> ranks;
+};
+
 }  // namespace detail
 
 template <class T>
@@ -199,7 +205,7 @@ PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows
     const detail::Ranges ranges = detail::ranges_of_all(channel, mine);
     detail::Parts<T> parts;
     channel.on_each([&] { parts = detail::take_apart(given, rows, ranges.all_rows); });
-    const detail::HaloPlan plan =
+    const detail::PartitionPlan plan =
         detail::plan_halo(channel, ranges, mine, parts.halo_columns, parts.halo.columns);
     block_ = CsrMatrix<T>(rows, rows, 1, parts.offsets, parts.columns, parts.values);
     block_.checked = Checked::ascending;
@@ -209,8 +215,9 @@ PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows
                                static_cast<index_t>(parts.halo.rows.size()),
                                plan.halo,
                                static_cast<int>(plan.neighbours.size())};
-    halo_ = std::make_shared<detail::Halo<T>>(ranks.channel(), given.first_row, ranges.all_rows,
-                                              std::move(parts.halo), plan, facts);
+    halo_ = std::make_shared<detail::Halo<T>>(detail::Halo<T>{
+        ranks.channel(), given.first_row, ranges.all_rows, std::move(parts.halo), plan, facts});
+    products_ = std::make_shared<detail::Products<T>>();
   });
 }
 
@@ -226,21 +233,21 @@ const Communicator& PartitionedMatrix<T>::ranks() const {
 }
 template <class T>
 offset_t PartitionedMatrix<T>::all_rows() const {
-  return halo().all_rows();
+  return halo().all_rows;
 }
 template <class T>
 offset_t PartitionedMatrix<T>::first_row() const {
-  return halo().first_row();
+  return halo().first_row;
 }
 template <class T>
 const PartitionFacts& PartitionedMatrix<T>::facts() const {
-  return halo().facts();
+  return halo().facts;
 }
 
 template <class T>
 void PartitionedMatrix<T>::multiply(Context<>& ctx, const Vector<const T>& x,
                                     const Vector<T>& y) const {
-  detail::Channel& channel = halo().channel();
+  detail::Channel& channel = *halo().channel;
   channel.together([&] {
     channel.on_each([&] {
       detail::check_vector<Kokkos::DefaultHostExecutionSpace>(
@@ -248,10 +255,11 @@ void PartitionedMatrix<T>::multiply(Context<>& ctx, const Vector<const T>& x,
       detail::check_vector<Kokkos::DefaultHostExecutionSpace>(
           y, rows(), "PartitionedMatrix: y must have an entry for each own row");
     });
-    halo_->use_threads(ctx.threads());
-    halo_->begin(x.data(), false);
+    auto& others = products_->ranks;
+    others ? others->use(ctx) : (void)others.emplace(ctx, halo_);
+    others->begin(x.data(), false);
     spmv(ctx, T(1), block_, x, T(0), y);
-    halo_->end(y.data(), false, nullptr);
+    others->end(y.data(), false, nullptr);
   });
 }
 

@@ -1,4 +1,4 @@
-#include "distributed/halo.hpp"
+#include "distributed/among_ranks.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -136,7 +136,7 @@ PartitionedMatrix<T> PartitionedMatrix<T>::scattered(const Communicator& ranks,
 
 template <class T>
 Vector<T> PartitionedMatrix<T>::scatter(const Vector<const T>& whole) const {
-  detail::Channel& channel = halo().channel();
+  detail::Channel& channel = *halo().channel;
   Vector<T> own;
   channel.together([&] {
     channel.on_each([&] {
@@ -160,7 +160,7 @@ Vector<T> PartitionedMatrix<T>::scatter(const Vector<const T>& whole) const {
 
 template <class T>
 Vector<T> PartitionedMatrix<T>::gather(const Vector<const T>& own) const {
-  detail::Channel& channel = halo().channel();
+  detail::Channel& channel = *halo().channel;
   Vector<T> whole;
   channel.together([&] {
     channel.on_each([&] {

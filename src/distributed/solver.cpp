@@ -1,6 +1,7 @@
-#include "distributed/halo.hpp"
+#include "distributed/among_ranks.hpp"
 #include "solve/prepare.hpp"
 
+#include <cnc/copy.hpp>
 #include <cnc/options.hpp>
 
 #include <cstring>
@@ -90,12 +91,12 @@ void refuse(bool asked, const char* what) {
 }  // namespace
 }  // namespace detail
 
-template <class V>
-DistributedSolver<V>::DistributedSolver(Context<>& ctx, SolveOptions options)
+template <class V, class Exec>
+DistributedSolver<V, Exec>::DistributedSolver(Context<Exec>& ctx, SolveOptions options)
     : ctx_(ctx), solver_(ctx, std::move(options)) {}
 
-template <class V>
-void DistributedSolver<V>::agree(const char* call, detail::Channel& channel) const {
+template <class V, class Exec>
+void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channel) const {
   const SolveOptions& o = solver_.options();
   detail::Agreement agreement;
   agreement.add("what is called", std::string(call));
@@ -109,40 +110,45 @@ void DistributedSolver<V>::agree(const char* call, detail::Channel& channel) con
                  "storage in float under double vectors");
 }
 
-template <class V>
-void DistributedSolver<V>::prepare(const PartitionedMatrix<V>& A) {
+template <class V, class Exec>
+void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A) {
   matrix_ = {};  // not prepared, until all ranks are
-  A.halo().channel().together([&] {
-    agree("prepare", A.halo_->channel());
-    solver_.prepare_among(A.halo_, A.block_);
+  A.halo().channel->together([&] {
+    agree("prepare", *A.halo_->channel);
+    const InstanceScope scope(ctx_.execution_space_instance());
+    ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
+    solver_.prepare_among(ranks_, copy_to<Space>(A.block_));
   });
   matrix_ = A;
 }
 
-template <class V>
-void DistributedSolver<V>::update_values(const PartitionedMatrix<V>& A) {
+template <class V, class Exec>
+void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
   require(matrix_.halo_ != nullptr, "DistributedSolver: update_values needs a prepare");
-  A.halo().channel().together([&] {
-    agree("update_values", A.halo_->channel());
-    A.halo_->channel().on_each([&] {
+  A.halo().channel->together([&] {
+    agree("update_values", *A.halo_->channel);
+    A.halo_->channel->on_each([&] {
       require(A.first_row() == matrix_.first_row() && A.all_rows() == matrix_.all_rows() &&
-                  detail::same_pattern(ctx_.execution_space_instance(), A.block_, matrix_.block_) &&
+                  detail::same_pattern(detail::default_instance<Kokkos::DefaultHostExecutionSpace>(),
+                                       A.block_, matrix_.block_) &&
                   A.halo_->has_pattern_of(*matrix_.halo_),
               "DistributedSolver: update_values needs the partition and pattern of prepare");
     });
   });
   // What fails from here on may have changed some ranks: not prepared, until all are done.
   matrix_ = {};
-  A.halo_->channel().together([&] {
-    solver_.go_on_among(A.halo_);
-    solver_.update_values(A.block_);
+  A.halo_->channel->together([&] {
+    const InstanceScope scope(ctx_.execution_space_instance());
+    ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
+    solver_.go_on_among(ranks_);
+    solver_.update_values(copy_to<Space>(A.block_));
   });
   matrix_ = A;
 }
 
-template <class V>
-void DistributedSolver<V>::set_preconditioner(
-    std::shared_ptr<PreconditionerBase<V>> preconditioner) {
+template <class V, class Exec>
+void DistributedSolver<V, Exec>::set_preconditioner(
+    std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner) {
   std::string name;
   const auto set = [&] {
     if (preconditioner) name = preconditioner->name();
@@ -150,7 +156,7 @@ void DistributedSolver<V>::set_preconditioner(
   };
   if (matrix_.halo_ != nullptr) {
     const PartitionedMatrix<V> A = std::exchange(matrix_, {});  // not prepared, should a rank fail
-    A.halo_->channel().together([&] { A.halo_->channel().on_each(set); });
+    A.halo_->channel->together([&] { A.halo_->channel->on_each(set); });
     matrix_ = A;
   } else {
     set();
@@ -158,14 +164,15 @@ void DistributedSolver<V>::set_preconditioner(
   preconditioner_ = name;
 }
 
-template <class V>
-SolveReport DistributedSolver<V>::solve(const Vector<const V>& b, const Vector<V>& x) {
+template <class V, class Exec>
+SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
+                                              const Vector<V, Space>& x) {
   require(matrix_.halo_ != nullptr, "DistributedSolver: call prepare before solve");
-  detail::Halo<V>& halo = *matrix_.halo_;
+  detail::Channel& channel = *matrix_.halo_->channel;
   SolveReport report;
-  halo.channel().together([&] {
-    agree("solve", halo.channel());
-    halo.channel().on_each([&] {
+  channel.together([&] {
+    agree("solve", channel);
+    channel.on_each([&] {
       for (const std::size_t extent : {b.extent(0), x.extent(0)})
         require(extent == static_cast<std::size_t>(matrix_.rows()), [&] {
           return "DistributedSolver: the rank has " + std::to_string(matrix_.rows()) +
@@ -173,10 +180,9 @@ SolveReport DistributedSolver<V>::solve(const Vector<const V>& b, const Vector<V
                  std::to_string(x.extent(0));
         });
     });
-    halo.use_threads(ctx_.threads());
     report = solver_.solve(b, x);
     double sums[] = {report.bytes, report.flops};
-    halo.add_up(sums, 2);
+    ranks_->add_up(sums, 2);
     report.bytes = sums[0];
     report.flops = sums[1];
   });
@@ -185,5 +191,9 @@ SolveReport DistributedSolver<V>::solve(const Vector<const V>& b, const Vector<V
 
 template class DistributedSolver<float>;
 template class DistributedSolver<double>;
+#ifdef CNC_KOKKOS_HAS_DEVICE
+template class DistributedSolver<float, Kokkos::DefaultExecutionSpace>;
+template class DistributedSolver<double, Kokkos::DefaultExecutionSpace>;
+#endif
 
 }  // namespace cnc

@@ -182,28 +182,45 @@ class Engine {
     const PhaseFacts* const phases = starts ? method_->start : method_->iteration;
     const PassEntry<V>* const entries = starts ? passes().start : passes().iteration;
     const int count = starts ? method_->start_phases : method_->iteration_phases;
+    is_seen_ = false;
     for (int k = 0; k < count; ++k) {
-      const MethodScalars before = system_.ranks ? *work_.scalars.data() : MethodScalars();
+      if (system_.ranks) copy_scalars(work_.scalars, work_.scalars_before);
+      is_seen_ = has_halo_dot_ = false;
       phases[k].is_product ? multiply(phases[k])
                            : pass(phases[k], entries[k], {static_cast<int>(which_), group, k});
-      if (system_.ranks) add_up(phases[k], before);
+      if (system_.ranks && phases[k].sums.count > 0) add_up(phases[k]);
     }
+  }
+  /// In the order of the queue.
+  template <class From, class To>
+  void copy_scalars(const From& from, const To& to) const {
+    if constexpr (is_host_space<Space>)
+      to(0) = from(0);
+    else
+      Kokkos::deep_copy(system_.ctx->execution_space_instance(), to, from);
   }
 
   /// What a phase has summed over the own rows becomes the sum over those of all ranks. Of a pass, the scalars that follow
   /// from its sums are worked out again, from those before it. A breakdown follows from sums, so all ranks have it.
-  void add_up(const PhaseFacts& phase, const MethodScalars& before) {
-    MethodScalars& s = *work_.scalars.data();
-    if (phase.sums.count == 0 || s.breakdown != Breakdown::none) return;
+  void add_up(const PhaseFacts& phase) {
+    see();
+    MethodScalars& s = scalars();
+    if (s.breakdown != Breakdown::none) return;
     double sums[3] = {};
-    for (int k = 0; k < phase.sums.count; ++k) sums[k] = s[phase.sums.at[k]];
+    for (int k = 0; k < phase.sums.count; ++k) {
+      sums[k] = s[phase.sums.at[k]];
+      if (has_halo_dot_ && phase.sums.at[k] == phase.with_scalar)
+        sums[k] += system_.ranks->dot_of_end();
+    }
     system_.add_up(sums, phase.sums.count);
     if (phase.is_product) {
       for (int k = 0; k < phase.sums.count; ++k) s[phase.sums.at[k]] = sums[k];
     } else {
-      s = before;
+      s = work_.scalars_before(0);
       phase.take_sums(s, sums);
     }
+    copy_scalars(work_.host_scalars, work_.scalars);
+    is_seen_ = true;
   }
 
   /// A preconditioner that passes do not apply is enqueued between the two parts of one; so is any where the second part is
@@ -249,8 +266,10 @@ class Engine {
                                                       vector(phase.of).data(),
                                                       vector(phase.to).data(), dots);
       });
-      if (system_.ranks)
-        *dots.with_result += system_.ranks->end(vector(phase.to).data(), false, dots.with);
+      if (system_.ranks) {
+        system_.ranks->end(vector(phase.to).data(), false, dots.with);
+        has_halo_dot_ = true;
+      }
       return;
     }
     system_.apply(vector(phase.of), vector(phase.to), phase.transposed);
@@ -306,8 +325,9 @@ class Engine {
     tally_.host_synchronisations += run.synchronisations;
   }
 
-  /// The host waits for the scalars.
+  /// The host waits for the scalars, unless it has just written them itself.
   void see() {
+    if (is_seen_) return;
     ++tally_.host_synchronisations;
     Kokkos::deep_copy(system_.ctx->execution_space_instance(), work_.host_scalars, work_.scalars);
     system_.ctx->fence();
@@ -327,6 +347,8 @@ class Engine {
   void (*behind_)(void*) = nullptr;
   void* behind_context_ = nullptr;
   bool started_ahead_ = false;
+  bool is_seen_ = false;       ///< the host's scalars are those of the last phase
+  bool has_halo_dot_ = false;  ///< what other ranks have added to a product has a dot of its own
   bool starts_ = false;  ///< the next run begins the recurrence
   index_t iterations_ = 0;
 };

@@ -153,7 +153,8 @@ class Gmres {
     const auto local = system_.preconditioner().local();
     const bool comes_again = last == restart() || last - first == basis().steps_between_looks;
     const Backend& backend = system_.ctx->backend();
-    if (!basis().recorded.offered(backend) || !local || system_.matrix_free || !comes_again)
+    if (!basis().recorded.offered(backend) || !local || system_.matrix_free || system_.ranks ||
+        !comes_again)
       return enqueue(nullptr);
     const Queue& queue = system_.ctx->queue();
     if (basis().recorded.run(backend, queue,
@@ -246,9 +247,9 @@ class Gmres {
       ops().mdot(queue(), n(), part, v(k).data(), basis().stride, w().data(), h + k);
       ++tally_.backend_calls;
     }
-    system_.add_up(h, count);
+    system_.add_up_there(Vector<double, Space>(h, static_cast<std::size_t>(count)));
     add(-1, count, h, basis().v, w(), ww);
-    system_.add_up(ww, 1);
+    system_.add_up_there(Vector<double, Space>(ww, 1));
   }
 
   /// to := to + scale sum_k c[k] of_k, c in the backend's memory.

@@ -9,6 +9,7 @@ namespace cnc::detail {
 
 /// The other processes among which the rows of a system lie, as a solve sees them; src/distributed/ has them over MPI.
 /// Every function is called by all ranks in the same order: what a solve decides follows from what is the same on all.
+/// Vectors are in the memory of the system's backend and are worked on in the order of its queue; numbers are the host's.
 ///
 /// A system holds the block of a rank's own rows and columns, and its vectors are those rows. What is missing is here:
 /// the entries in columns of other ranks, and the rest of each sum.
@@ -28,11 +29,12 @@ class OtherRanks {
   /// @{
   /// begin: what others need of x goes on its way. end: y += the entries in columns of others times their x. Transposed,
   /// what rows of this rank have in those columns goes to their owners. x stays as it is in between. With a vector `with`, end
-  /// returns its dot with what was added to y; not transposed.
+  /// also takes its dot with what was added to y, which dot_of_end() tells once the queue has been waited for; not transposed.
   virtual void begin(const float* x, bool transposed) = 0;
   virtual void begin(const double* x, bool transposed) = 0;
-  virtual double end(float* y, bool transposed, const float* with) = 0;
-  virtual double end(double* y, bool transposed, const double* with) = 0;
+  virtual void end(float* y, bool transposed, const float* with) = 0;
+  virtual void end(double* y, bool transposed, const double* with) = 0;
+  virtual double dot_of_end() const = 0;
   /// @}
 
   virtual offset_t first_row() const = 0;  ///< the number among all rows of this rank's first

@@ -214,6 +214,8 @@ class TrueResidual {
       ops.dot(queue(), rows(), v.data(), v.data(), result);
     else
       ops.nrm2(queue(), rows(), v.data(), result);
+    if (!system_.ranks) return;
+    if constexpr (!is_host_space<Space>) wait();
     system_.add_up(result, 1);
   }
   /// The norm that enqueue_norm has left there.

@@ -13,6 +13,7 @@
 #include <optional>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 namespace cnc::detail {
 
@@ -149,9 +150,24 @@ struct System {
     multiply_own();
     if (ranks) ranks->end(y.data(), transposed, nullptr);
   }
-  /// Sums over the own rows become those over all rows. On a host, where they are there.
+  /// Sums over the own rows become those over all rows. The host's, and there.
   void add_up(double* sums, int count) const {
     if (ranks) ranks->add_up(sums, count);
+  }
+  /// The same of sums in the backend's memory, for which it waits.
+  void add_up_there(const Vector<double, Space>& sums) const {
+    if (!ranks) return;
+    if constexpr (detail::is_host_space<Space>) {
+      ranks->add_up(sums.data(), static_cast<int>(sums.extent(0)));
+    } else {
+      std::vector<double> here(sums.extent(0));
+      const Kokkos::View<double*, HostSpace> view(here.data(), here.size());
+      Kokkos::deep_copy(ctx->execution_space_instance(), view, sums);
+      ctx->fence();
+      ranks->add_up(here.data(), static_cast<int>(here.size()));
+      Kokkos::deep_copy(ctx->execution_space_instance(), sums, view);
+      ctx->fence();
+    }
   }
   /// Whether something is so on any rank.
   bool anywhere(bool here) const {

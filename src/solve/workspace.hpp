@@ -45,7 +45,8 @@ struct Workspace {
        has_normal = false;  ///< whether there are these, though they may be of no rows
   Kokkos::View<MethodScalars*, Space> scalars;
   Kokkos::View<MethodScalars*, SharedSpace<Space>>
-      host_scalars;  ///< the host's copy; the same on a host
+      host_scalars,    ///< the host's copy; the same on a host
+      scalars_before;  ///< among several ranks: those before a phase
   /// [longest_batch] of a run, and as many of what takes the energy norm down
   Vector<double, SharedSpace<Space>> rr_history, energy_gains;
   /// Of groups of rows and components, where a Criterion is asked for; and the host's copy, the same on a host
@@ -133,6 +134,8 @@ struct Workspace {
     scalars = zeroed<MethodScalars, Space>("cnc::scalars", 1);
     host_scalars = host_copy<MethodScalars, Space>("cnc::host_scalars", scalars);
     host_scalars(0) = {};
+    scalars_before =
+        uninitialized<MethodScalars, SharedSpace<Space>>("cnc::scalars_before", 1);
     basis.reset();
     rr_history = uninitialized<double, SharedSpace<Space>>("cnc::rr_history", longest_batch);
     energy_gains = uninitialized<double, SharedSpace<Space>>("cnc::energy_gains", longest_batch);

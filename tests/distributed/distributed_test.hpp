@@ -23,15 +23,18 @@ inline const Communicator& world() {
   return ranks;
 }
 
-/// One thread: ranks share the processors of a test machine.
-inline Context<>& one_thread() {
-  static std::unique_ptr<Context<>> ctx;
+/// Of a host with one thread, because ranks share the processors of a test machine; or of the rank's device.
+template <class Exec>
+Context<Exec>& context_in() {
+  static std::unique_ptr<Context<Exec>> ctx;
   if (!ctx) {
-    ctx = std::make_unique<Context<>>("openmp", 1);
+    ctx = std::make_unique<Context<Exec>>(
+        Context<Exec>::memory == MemorySpace::host ? "openmp" : "auto", 1);
     Kokkos::push_finalize_hook([] { ctx.reset(); });
   }
   return *ctx;
 }
+inline Context<>& one_thread() { return context_in<Kokkos::DefaultHostExecutionSpace>(); }
 
 /// Rows [first, first + rows) of a matrix, which every rank has, as a caller would have them.
 template <class V>

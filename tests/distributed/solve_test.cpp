@@ -14,17 +14,18 @@ struct Outcome {
   Vector<V> x;
 };
 
-template <class V>
+template <class Exec = Kokkos::DefaultHostExecutionSpace, class V>
 Outcome<V> solve_in_parts(const KnownProblem<V>& problem, const SolveOptions& options,
-                          std::shared_ptr<PreconditionerBase<V>> preconditioner = nullptr) {
+                          std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner = nullptr) {
+  using Space = typename Exec::memory_space;
   const PartitionedMatrix<V> A = partitioned(problem.A);
-  DistributedSolver<V> solver(one_thread(), options);
+  DistributedSolver<V, Exec> solver(context_in<Exec>(), options);
   if (preconditioner) solver.set_preconditioner(preconditioner);
   solver.prepare(A);
-  const Vector<V> x("x", static_cast<std::size_t>(A.rows()));
+  const Vector<V, Space> x("x", static_cast<std::size_t>(A.rows()));
   Outcome<V> outcome;
-  outcome.report = solver.solve(own_part(A, problem.b), x);
-  outcome.x = whole_of(A, x);
+  outcome.report = solver.solve(copy_to<Space>(own_part(A, problem.b)), x);
+  outcome.x = whole_of(A, copy_to<HostSpace>(x));
   return outcome;
 }
 
@@ -61,9 +62,9 @@ void check_histories(const std::vector<double>& history, const std::vector<doubl
   }
 }
 
-}  // namespace
-
-TEST_CASE("every method has the residuals that it has on one process") {
+/// Solves by every method, without a preconditioner and with Jacobi.
+template <class Exec>
+void check_methods() {
   struct Case {
     const char* text;
     bool symmetric;
@@ -79,7 +80,7 @@ TEST_CASE("every method has the residuals that it has on one process") {
         if (kind == PreconditionerKind::jacobi && facts.normal_equations) continue;
         INFO(c.text << " " << facts.name << " " << int(kind));
         const SolveOptions options{.method = Method(m), .preconditioner = kind, .rtol = 1e-9};
-        const Outcome<double> outcome = solve_in_parts(problem, options);
+        const Outcome<double> outcome = solve_in_parts<Exec>(problem, options);
         const SolveReport one = solve_as_one(problem, options);
         check_solution(problem, outcome);
         CHECK(std::abs(outcome.report.iterations - one.iterations) <= 2 + one.iterations / 10);
@@ -92,35 +93,70 @@ TEST_CASE("every method has the residuals that it has on one process") {
   }
 }
 
-TEST_CASE("preconditioners of the own block") {
+template <class Exec>
+void check_preconditioners() {
   const auto problem = known_problem<double>("poisson2d:24x20");
-  const auto check = [&](std::shared_ptr<PreconditionerBase<double>> M, Method method) {
+  const auto check = [&](std::shared_ptr<PreconditionerBase<double, Exec>> M, Method method) {
     INFO(M->name() << " " << method_name(method));
-    check_solution(problem, solve_in_parts(problem, {.method = method}, M));
+    check_solution(problem, solve_in_parts<Exec>(problem, {.method = method}, M));
   };
-  check(std::make_shared<IncompleteFactorization<double>>(
+  check(std::make_shared<IncompleteFactorization<double, Exec>>(
             IncompleteOptions{.kind = IncompleteKind::ic0}),
         Method::pcg);
-  check(std::make_shared<IncompleteFactorization<double>>(
+  check(std::make_shared<IncompleteFactorization<double, Exec>>(
             IncompleteOptions{.kind = IncompleteKind::ilu0}),
         Method::gmres);
-  check(std::make_shared<Amg<double>>(), Method::pcg);
-  check(std::make_shared<Amg<double>>(), Method::bicgstab);
+  check(std::make_shared<Amg<double, Exec>>(), Method::pcg);
+  check(std::make_shared<Amg<double, Exec>>(), Method::bicgstab);
   const auto blocks = known_problem<double>("elasticity3d:3");
-  check_solution(blocks, solve_in_parts(blocks, {.preconditioner = PreconditionerKind::block_jacobi,
-                                                 .preconditioner_block_size = 3}));
+  check_solution(blocks,
+                 solve_in_parts<Exec>(blocks, {.preconditioner = PreconditionerKind::block_jacobi,
+                                               .preconditioner_block_size = 3}));
 }
 
-TEST_CASE("the same bits on every run") {
+template <class Exec>
+void check_bits() {
   const auto problem = known_problem<double>("poisson3d:7");
   for (const Method method : {Method::pcg, Method::bicgstab, Method::gmres}) {
     INFO(method_name(method));
-    const Outcome<double> first = solve_in_parts(problem, {.method = method}),
-                          second = solve_in_parts(problem, {.method = method});
+    const Outcome<double> first = solve_in_parts<Exec>(problem, {.method = method}),
+                          second = solve_in_parts<Exec>(problem, {.method = method});
     CHECK(same_bits(first.x, second.x));
     CHECK(first.report.history == second.report.history);
   }
 }
+
+}  // namespace
+
+TEST_CASE("every method has the residuals that it has on one process") {
+  check_methods<Kokkos::DefaultHostExecutionSpace>();
+}
+TEST_CASE("preconditioners of the own block") {
+  check_preconditioners<Kokkos::DefaultHostExecutionSpace>();
+}
+TEST_CASE("the same bits on every run") { check_bits<Kokkos::DefaultHostExecutionSpace>(); }
+
+#ifdef CNC_KOKKOS_HAS_DEVICE
+TEST_CASE("ranks with devices have the residuals of hosts") {
+  check_methods<Kokkos::DefaultExecutionSpace>();
+  const auto in_float = known_problem<float>("poisson2d:16x16");
+  check_solution(in_float,
+                 solve_in_parts<Kokkos::DefaultExecutionSpace>(in_float, {.rtol = 1e-5}));
+  const auto few = known_problem<double>("trefethen:2");  // not a row for each
+  CHECK(solve_in_parts<Kokkos::DefaultExecutionSpace>(few, {}).report.converged());
+  for (const auto norm : {ResidualNorm::two, ResidualNorm::infinity}) {
+    const auto problem = known_problem<double>("elasticity3d:3");
+    const SolveOptions options{.norm = norm, .components = 3};
+    CHECK(solve_in_parts<Kokkos::DefaultExecutionSpace>(problem, options).report.converged());
+  }
+}
+TEST_CASE("ranks with devices have preconditioners of their blocks") {
+  check_preconditioners<Kokkos::DefaultExecutionSpace>();
+}
+TEST_CASE("ranks with devices have the same bits on every run") {
+  check_bits<Kokkos::DefaultExecutionSpace>();
+}
+#endif
 
 TEST_CASE("float vectors, other norms, a guess, and an automatic method") {
   const auto in_float = known_problem<float>("poisson2d:16x16");

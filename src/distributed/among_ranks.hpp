@@ -1,0 +1,195 @@
+#pragma once
+
+#include "distributed/exchange.hpp"
+#include "solve/other_ranks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace cnc::detail {
+
+/// SparseRows in the memory of a backend.
+template <class T, class Space>
+struct SparseRowsIn {
+  index_t sums = 0;
+  Vector<index_t, Space> rows, offsets, columns;
+  Vector<T, Space> values;
+
+  explicit SparseRowsIn(const SparseRows<T>& from)
+      : sums(static_cast<index_t>(from.offsets.size()) - 1),
+        rows(copy_of(from.rows)),
+        offsets(copy_of(from.offsets)),
+        columns(copy_of(from.columns)),
+        values(copy_of(from.values)) {}
+
+  template <class U>
+  static Vector<U, Space> copy_of(const std::vector<U>& from) {
+    const auto to = uninitialized<U, Space>("cnc::sparse_rows", from.size());
+    Kokkos::deep_copy(
+        to, Kokkos::View<const U*, HostSpace, Kokkos::MemoryUnmanaged>(from.data(), from.size()));
+    return to;
+  }
+};
+
+/// y[rows[i]] += the sum of row i times x, which is also left in added[i] beside with[rows[i]], where they are wanted. Without
+/// `rows` y[i] := the sum.
+template <class T, class W>
+struct AddRows {
+  const index_t *rows, *offsets, *columns;
+  const T* values;  ///< null: ones
+  const W* x;
+  W* y;
+  const W* with;
+  W *added, *beside;
+
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    W sum = 0;
+    for (index_t k = offsets[i]; k < offsets[i + 1]; ++k)
+      sum += (values != nullptr ? static_cast<W>(values[k]) : W(1)) * x[columns[k]];
+    if (rows == nullptr) {
+      y[i] = sum;
+      return;
+    }
+    y[rows[i]] += sum;
+    if (with == nullptr) return;
+    added[i] = sum;
+    beside[i] = with[rows[i]];
+  }
+};
+
+/// The other ranks of a matrix, over MPI, for solves in the memory of Exec.
+template <class T, class Exec>
+class AmongRanks final : public OtherRanks {
+ public:
+  using Space = typename Exec::memory_space;
+
+  /// The context outlives it. A product with the transpose is possible where it is asked for.
+  AmongRanks(const Context<Exec>& ctx, std::shared_ptr<const Halo<T>> halo)
+      : ctx_(&ctx),
+        halo_(std::move(halo)),
+        sent_rows_(SparseRowsIn<T, Space>::copy_of(halo_->plan.sent_rows)),
+        rows_(halo_->rows),
+        dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),
+        in_double_(halo_->channel, halo_->plan, rows_.sums) {
+    if constexpr (std::is_same_v<T, float>)
+      in_float_.emplace(halo_->channel, halo_->plan, rows_.sums);
+  }
+
+  /// Works with this context from now on.
+  void use(const Context<Exec>& ctx) { ctx_ = &ctx; }
+
+  void add_up(double* values, int count) override {
+    const double* const all = channel().gather_all(values, count);
+    for (int k = 0; k < count; ++k) {
+      double sum = all[k];
+      for (int r = 1; r < channel().size(); ++r) sum += all[r * count + k];
+      values[k] = sum;
+    }
+  }
+  void take_largest(double* values, int count) override {
+    const double* const all = channel().gather_all(values, count);
+    for (int k = 0; k < count; ++k) {
+      double largest = all[k];
+      for (int r = 1; r < channel().size(); ++r)
+        if (!std::isnan(largest) && !(all[r * count + k] <= largest)) largest = all[r * count + k];
+      values[k] = largest;
+    }
+  }
+  double of_first(double value) override { return channel().gather_all(&value, 1)[0]; }
+  std::string first_text(const std::string& mine) override {
+    const Text text(mine);
+    const Text* const all = channel().gather_all(&text, 1);
+    const Text* const first = std::find_if(all, all + channel().size(),
+                                           [](const Text& t) { return t.characters[0] != 0; });
+    return first == all + channel().size() ? "" : first->characters;
+  }
+
+  void begin(const float* x, bool transposed) override { begin_in(x, transposed); }
+  void begin(const double* x, bool transposed) override { begin_in(x, transposed); }
+  void end(float* y, bool transposed, const float* with) override { end_in(y, transposed, with); }
+  void end(double* y, bool transposed, const double* with) override {
+    end_in(y, transposed, with);
+  }
+  double dot_of_end() const override { return dot_(0); }
+
+  offset_t first_row() const override { return halo_->first_row; }
+  offset_t all_rows() const override { return halo_->all_rows; }
+  /// Sums of these rows, read again and written, with their entries; and what is packed, sent, received and read.
+  Cost halo_cost(int vector_bytes) const override {
+    const double entries = double(halo_->rows.values.size()), rows = double(rows_.sums);
+    const double vectors =
+        2.0 * rows + 2.0 * double(halo_->plan.sent_rows.size()) + 2.0 * double(halo_->plan.halo);
+    return {entries * (sizeof(T) + sizeof(index_t)) + 2.0 * rows * sizeof(index_t) +
+                vectors * vector_bytes,
+            2 * entries};
+  }
+
+ private:
+  Channel& channel() const { return *halo_->channel; }
+
+  /// What it takes for vectors of W.
+  template <class W>
+  struct For {
+    Exchange<W, Exec> exchange;
+    Vector<W, Space> added, beside;  ///< of a dot, by the rows of the halo
+
+    For(std::shared_ptr<Channel> channel, const PartitionPlan& plan, index_t rows)
+        : exchange(std::move(channel), plan),
+          added(uninitialized<W, Space>("cnc::added", static_cast<std::size_t>(rows))),
+          beside(uninitialized<W, Space>("cnc::beside", static_cast<std::size_t>(rows))) {}
+  };
+  template <class W>
+  For<W>& parts() {
+    if constexpr (std::is_same_v<W, double>)
+      return in_double_;
+    else
+      return *in_float_;
+  }
+
+  template <class W>
+  void add_rows(const SparseRowsIn<T, Space>& of, const W* x, W* y, const W* with) {
+    on_each(*ctx_, of.sums,
+            AddRows<T, W>{of.rows.extent(0) > 0 ? of.rows.data() : nullptr, of.offsets.data(),
+                          of.columns.data(),
+                          of.values.extent(0) > 0 ? of.values.data() : nullptr, x, y, with,
+                          parts<W>().added.data(), parts<W>().beside.data()});
+  }
+
+  template <class W>
+  void begin_in(const W* x, bool transposed) {
+    Exchange<W, Exec>& with_others = parts<W>().exchange;
+    if (!transposed) return with_others.begin(*ctx_, sent_rows_, x);
+    if (!to_owners_) {
+      to_owners_.emplace(detail::transposed(halo_->rows, halo_->plan.halo));
+      from_others_.emplace(gathered<T>(halo_->plan.sent_rows, halo_->facts.rows));
+    }
+    add_rows<W>(*to_owners_, x, with_others.begin_back(), nullptr);
+    with_others.send_back(*ctx_);
+  }
+  template <class W>
+  void end_in(W* y, bool transposed, const W* with) {
+    For<W>& p = parts<W>();
+    if (transposed)
+      return add_rows<W>(*from_others_, p.exchange.end_back(*ctx_), y, nullptr);
+    add_rows<W>(rows_, p.exchange.end(*ctx_), y, with);
+    if (with != nullptr)
+      ctx_->template vectors<W>().dot(ctx_->queue(), rows_.sums, p.added.data(), p.beside.data(),
+                                      dot_.data());
+  }
+
+  const Context<Exec>* ctx_;
+  std::shared_ptr<const Halo<T>> halo_;
+  Vector<index_t, Space> sent_rows_;
+  SparseRowsIn<T, Space> rows_;
+  std::optional<SparseRowsIn<T, Space>> to_owners_, from_others_;  ///< once a transpose is wanted
+  Vector<double, SharedSpace<Space>> dot_;
+  For<double> in_double_;
+  std::optional<For<float>> in_float_;
+};
+
+}  // namespace cnc::detail
