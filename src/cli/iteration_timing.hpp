@@ -14,9 +14,8 @@ struct TimedSolve {
 };
 
 /// A solve from what `reset` leaves in x, which does not count.
-template <class V, class Exec, class Space = typename Exec::memory_space, class Reset>
-TimedSolve time_solve(Solver<V, Exec>& solver, const Vector<const V, Space>& b,
-                      const Vector<V, Space>& x, const Reset& reset) {
+template <class AnySolver, class B, class X, class Reset>
+TimedSolve time_solve(AnySolver& solver, const B& b, const X& x, const Reset& reset) {
   reset();
   const double start = now();
   const SolveReport report = solver.solve(b, x);

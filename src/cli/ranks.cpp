@@ -22,6 +22,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 
 #include "interrupt.hpp"
 #include "iteration_progress.hpp"
+#include "iteration_timing.hpp"
 #include "solve_vectors.hpp"
 
 #include <cnc/convert.hpp>
@@ -90,6 +91,36 @@ RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A) {
           int(largest[1])};
 }
 
+/// The solves after the first, each with one of a quarter of its iterations, and later calls of prepare: as many as were asked
+/// for, whatever the clock of a rank says. Leaves x as the last whole one does.
+template <class V, class Exec, class X>
+void repeat_solves(DistributedSolver<V, Exec>& solver, const PartitionedMatrix<V>& A, const X& b,
+                   const X& x, const X& x0, int count, SolveOutcome& outcome) {
+  const SolveOptions given = solver.options();
+  const index_t iterations = outcome.report.iterations, quarter = iterations / 4;
+  const auto seconds_of = [&](index_t most) {
+    SolveOptions options = given;
+    options.max_iterations = most;
+    solver.set_options(std::move(options));
+    return time_solve(solver, b, x, [&] { Kokkos::deep_copy(x, x0); }).seconds;
+  };
+  std::vector<double> later, of_one, prepare;
+  for (int k = 1; k < count; ++k) {
+    const double start = now();
+    solver.prepare(A);
+    prepare.push_back(now() - start);
+    const double shorter = quarter > 0 ? seconds_of(quarter) : 0;
+    later.push_back(seconds_of(given.max_iterations));
+    if (quarter > 0) of_one.push_back((later.back() - shorter) / (iterations - quarter));
+  }
+  solver.set_options(given);
+  Repeats& repeats = outcome.repeats;
+  repeats.solves = count;
+  repeats.later = summarize(std::move(later));
+  repeats.iteration = summarize(std::move(of_one));
+  repeats.prepare = summarize(std::move(prepare));
+}
+
 template <class V, class Exec>
 SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx, const std::string& source,
                             const CsrMatrix<V>& whole, SolveRequest request) {
@@ -122,7 +153,16 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx, const
   const Vector<V, Space> b =
       own_part(first ? right_hand_side(request.rhs, whole) : Vector<V>());
   const Vector<V, Space> own = own_part(first ? start_vector(request.x0, whole) : Vector<V>());
+  Vector<V, Space> x0;
+  if (request.repeat > 1) {
+    x0 = zeroed<V, Space>("x0", own.extent(0));
+    Kokkos::deep_copy(x0, own);
+  }
+  const double solve_start = now();
   outcome.report = solver.solve(b, own);
+  outcome.repeats.first_seconds = now() - solve_start;
+  if (request.repeat > 1)
+    repeat_solves(solver, A, b, own, x0, request.repeat, outcome);
   line.clear();
   outcome.advice = solver.advice();
   if (amg) outcome.hierarchy = amg->hierarchy();
@@ -169,7 +209,6 @@ void Ranks::together(const std::function<void()>& work) const {
 
 SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
                           const SolveRequest& request) const {
-  refuse(request.repeat > 1, "--repeat");
   refuse(!request.coordinates.empty(), "--coordinates");
   refuse(std::holds_alternative<AutomaticOptions>(request.preconditioner.object),
          "--precondition auto");
