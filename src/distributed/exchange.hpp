@@ -3,13 +3,10 @@
 #include "distributed/channel.hpp"
 #include "distributed/partition_plan.hpp"
 #include "on_each.hpp"
+#include "solve/notice.hpp"
 
-#include <cnc/contract/error.hpp>
 #include <cnc/vector.hpp>
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -23,13 +20,6 @@ struct Pack {
   const W* x;
   W* to;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const { to[k] = x[rows[k]]; }
-};
-
-/// Says that everything enqueued before is done.
-struct Tell {
-  volatile std::uint32_t* to;
-  std::uint32_t number;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t) const { *to = number; }
 };
 
 /// Sends own entries of vectors of W to the neighbours that have rows with them, or brings back what these rows add to
@@ -54,7 +44,6 @@ class Exchange {
     b.halo = buffer("cnc::halo_of_others", plan.halo);
     own_ = copied(b.own);
     halo_ = copied(b.halo);
-    if (is_device) told_ = zeroed<std::uint32_t, SharedSpace<Space>>("cnc::told", 1);
     W *own = b.own.data(), *halo = b.halo.data();
     for (const PartitionPlan::Neighbour& n : plan.neighbours) {
       add(there_, halo, n.received, own, n.sent, n.rank, 1);
@@ -80,7 +69,7 @@ class Exchange {
     if (!is_device) start(there_.receives);
     on_each(ctx, static_cast<offset_t>(rows.extent(0)),
             Pack<W>{rows.data(), x, buffers_->own.data()});
-    is_device ? tell(ctx) : start(there_.sends);
+    is_device ? packed_.give(ctx) : start(there_.sends);
   }
   /// [halo] entries of others, in the memory of the backend.
   const W* end(const Context<Exec>& ctx) {
@@ -93,7 +82,7 @@ class Exchange {
     if (!is_device) start(back_.receives);
     return buffers_->halo.data();
   }
-  void send_back(const Context<Exec>& ctx) { is_device ? tell(ctx) : start(back_.sends); }
+  void send_back(const Context<Exec>& ctx) { is_device ? packed_.give(ctx) : start(back_.sends); }
   /// [sent rows] what neighbours have for them, in the memory of the backend.
   const W* end_back(const Context<Exec>& ctx) {
     finish(ctx, back_);
@@ -146,7 +135,7 @@ class Exchange {
   }
   void finish(const Context<Exec>& ctx, Requests& requests) {
     if (is_device) {
-      wait_for_device(ctx);
+      packed_.wait(ctx);
       start(requests.receives);
       start(requests.sends);
     }
@@ -154,28 +143,10 @@ class Exchange {
     channel_->wait(requests.sends.data(), static_cast<int>(requests.sends.size()));
   }
 
-  /// A kernel of its own: what those before it have written is there when it begins.
-  void tell(const Context<Exec>& ctx) {
-    on_each(ctx, 1, Tell{told_.data(), ++number_});
-  }
-  /// Until that kernel has run, whatever is enqueued behind it.
-  void wait_for_device(const Context<Exec>& ctx) {
-    using Clock = std::chrono::steady_clock;
-    const std::atomic_ref<std::uint32_t> told(*told_.data());
-    const Clock::time_point begin = Clock::now();
-    for (unsigned looks = 1; told.load(std::memory_order_acquire) != number_; ++looks) {
-      if (looks % 4096 != 0 || Clock::now() - begin < std::chrono::seconds(2)) continue;
-      ctx.fence();  // throws if the device has failed
-      if (told.load(std::memory_order_acquire) == number_) return;
-      throw DeviceError("exchange", ctx.backend().name, "what other ranks need was not packed");
-    }
-  }
-
   std::shared_ptr<Channel> channel_;
   std::unique_ptr<Buffers> buffers_;
   Vector<W, Space> own_, halo_;
-  Vector<std::uint32_t, SharedSpace<Space>> told_;
-  std::uint32_t number_ = 0;  ///< that told_ holds when all is packed
+  Notice<Exec> packed_;  ///< of a device
   Requests there_, back_;
 };
 

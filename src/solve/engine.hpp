@@ -184,20 +184,20 @@ class Engine {
     const int count = starts ? method_->start_phases : method_->iteration_phases;
     is_seen_ = false;
     for (int k = 0; k < count; ++k) {
-      if (system_.ranks) copy_scalars(work_.scalars, work_.scalars_before);
+      if (system_.ranks) keep_scalars();
       is_seen_ = has_halo_dot_ = false;
       phases[k].is_product ? multiply(phases[k])
                            : pass(phases[k], entries[k], {static_cast<int>(which_), group, k});
       if (system_.ranks && phases[k].sums.count > 0) add_up(phases[k]);
     }
   }
-  /// In the order of the queue.
-  template <class From, class To>
-  void copy_scalars(const From& from, const To& to) const {
-    if constexpr (is_host_space<Space>)
-      to(0) = from(0);
+  /// The scalars as they are before a phase, in the order of the queue.
+  void keep_scalars() const {
+    if (is_host_space<Space> || is_seen_)
+      work_.scalars_before(0) = scalars();
     else
-      Kokkos::deep_copy(system_.ctx->execution_space_instance(), to, from);
+      Kokkos::deep_copy(system_.ctx->execution_space_instance(), work_.scalars_before,
+                        work_.scalars);
   }
 
   /// What a phase has summed over the own rows becomes the sum over those of all ranks. Of a pass, the scalars that follow
@@ -219,7 +219,8 @@ class Engine {
       s = work_.scalars_before(0);
       phase.take_sums(s, sums);
     }
-    copy_scalars(work_.host_scalars, work_.scalars);
+    if constexpr (!is_host_space<Space>)
+      on_each(*system_.ctx, 1, Put<MethodScalars>{s, work_.scalars.data()});
     is_seen_ = true;
   }
 
@@ -329,6 +330,10 @@ class Engine {
   void see() {
     if (is_seen_) return;
     ++tally_.host_synchronisations;
+    if (!is_host_space<Space> && system_.ranks) {
+      work_.notice->give(*system_.ctx, work_.scalars.data(), work_.host_scalars.data());
+      return work_.notice->wait(*system_.ctx);
+    }
     Kokkos::deep_copy(system_.ctx->execution_space_instance(), work_.host_scalars, work_.scalars);
     system_.ctx->fence();
   }

@@ -5,6 +5,7 @@
 #include <cnc/contract/preconditioner_operand.hpp>
 #include <cnc/contract/run.hpp>
 
+#include "solve/notice.hpp"
 #include "solve/recorded.hpp"
 
 #include <memory>
@@ -47,6 +48,7 @@ struct Workspace {
   Kokkos::View<MethodScalars*, SharedSpace<Space>>
       host_scalars,    ///< the host's copy; the same on a host
       scalars_before;  ///< among several ranks: those before a phase
+  std::unique_ptr<Notice<typename Space::execution_space>> notice;  ///< by which the host sees them there
   /// [longest_batch] of a run, and as many of what takes the energy norm down
   Vector<double, SharedSpace<Space>> rr_history, energy_gains;
   /// Of groups of rows and components, where a Criterion is asked for; and the host's copy, the same on a host
@@ -136,6 +138,7 @@ struct Workspace {
     host_scalars(0) = {};
     scalars_before =
         uninitialized<MethodScalars, SharedSpace<Space>>("cnc::scalars_before", 1);
+    notice = std::make_unique<Notice<typename Space::execution_space>>();
     basis.reset();
     rr_history = uninitialized<double, SharedSpace<Space>>("cnc::rr_history", longest_batch);
     energy_gains = uninitialized<double, SharedSpace<Space>>("cnc::energy_gains", longest_batch);
