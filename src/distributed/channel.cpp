@@ -63,7 +63,6 @@ Channel::Channel(MPI_Comm ranks) {
   check_mpi(MPI_Comm_split_type(work_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine),
             "MPI_Comm_split_type");
   MPI_Comm_size(machine, &ranks_of_machine_);
-  if (ranks_of_machine_ == size_) slots_.open(machine);
   MPI_Comm_free(&machine);
   const bool has_processor = ranks_of_machine_ <= sysconf(_SC_NPROCESSORS_ONLN);
   looks_alone_ = has_processor ? looks_of_patience : looks_between;
@@ -83,23 +82,17 @@ Channel::~Channel() {
   MPI_Comm_free(&work_);
 }
 
-template <class Done>
-void Channel::wait_until(const Done& done) {
+void Channel::wait(MPI_Request* requests, int count) {
   ++begun_;
-  for (int looks = 1; !done(); ++looks) {
+  for (int looks = 1;; ++looks) {
+    int done = 0;
+    check_mpi(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done != 0) break;
     if (looks < looks_alone_ || looks % looks_between != 0) continue;
     listen();
     std::this_thread::yield();
   }
   ++finished_;
-}
-
-void Channel::wait(MPI_Request* requests, int count) {
-  wait_until([&] {
-    int done = 0;
-    check_mpi(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    return done != 0;
-  });
 }
 
 /// A rank that failed when it had begun fewer operations than this one, or in the middle of one, will not come to the
@@ -128,20 +121,6 @@ const void* Channel::gather_bytes(const void* mine, std::size_t bytes) {
   if (bytes > 0) std::memcpy(mine_.data(), mine, bytes);
   if (size_ == 1) {
     std::copy(mine_.begin(), mine_.begin() + static_cast<std::ptrdiff_t>(bytes), all_.begin());
-    return all_.data();
-  }
-  if (slots_.is_open() && bytes <= SharedSlots::most_bytes) {
-    const std::uint64_t round = ++rounds_;
-    slots_.leave(round, mine, bytes);
-    int next = 0;
-    wait_until([&] {
-      for (; next < size_; ++next) {
-        const void* const values = slots_.look(round, next);
-        if (values == nullptr) return false;
-        std::memcpy(all_.data() + bytes * static_cast<std::size_t>(next), values, bytes);
-      }
-      return true;
-    });
     return all_.data();
   }
   MPI_Request request = MPI_REQUEST_NULL;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "distributed/shared_slots.hpp"
-
 #include <cnc/distributed.hpp>
 
 #include <cstddef>
@@ -84,9 +82,6 @@ class Channel {
     Text text;
   };
   class InOtherRank {};  ///< thrown where a rank waits for one that will not come
-  /// Until done() says so: looks now and then for failures, and gives the processor to others.
-  template <class Done>
-  void wait_until(const Done& done);
   void listen();
   [[noreturn]] void settle(std::exception_ptr mine, const std::string& text);
   int tag() const { return static_cast<int>(calls_ % 30000); }
@@ -99,8 +94,6 @@ class Channel {
   std::uint64_t calls_ = 0;     ///< of together
   std::uint64_t begun_ = 0;     ///< waits
   std::uint64_t finished_ = 0;  ///< those that came to their end
-  SharedSlots slots_;           ///< open where all ranks are on one machine
-  std::uint64_t rounds_ = 0;    ///< of small values through them
   std::vector<unsigned char> mine_, all_;
   std::vector<Failure> failed_;  ///< by rank, in this call
 };
