@@ -66,5 +66,6 @@ cudaError_t allocate_pinned(void** data, std::size_t bytes) {
   return cudaHostAlloc(data, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
 }
 void free_pinned(void* data) { cudaFreeHost(data); }
+cudaError_t allocate_for_peers(void** data, std::size_t bytes) { return cudaMalloc(data, bytes); }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

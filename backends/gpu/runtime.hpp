@@ -20,6 +20,9 @@ Availability availability();
 /// Bytes free on a device, 0 when it does not say.
 double free_bytes(int device);
 
+/// Memory that devices of other processes reach; null: there is none.
+const PeerMemory* peer_memory();
+
 /// Facts of a device that launches depend on.
 struct DeviceFacts {
   int processors = 1;            ///< streaming multiprocessors, compute units

@@ -152,6 +152,7 @@ struct Tables {
         .availability = gpu::availability,
         .record = RecordedOperations::record,
         .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,
+        .peers = text.memory == MemorySpace::device ? gpu::peer_memory : nullptr,
         .vectors = for_vector_types([&]<class V>() { return vectors<V>(); }),
         .matrices = for_precisions([&]<class M, class V>() { return matrix<mapping, M, V>(); })};
   }

@@ -60,5 +60,8 @@ hipError_t allocate_pinned(void** data, std::size_t bytes) {
                        hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent);
 }
 void free_pinned(void* data) { (void)hipHostFree(data); }
+hipError_t allocate_for_peers(void** data, std::size_t bytes) {
+  return hipExtMallocWithFlags(data, bytes, hipDeviceMallocFinegrained);
+}
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

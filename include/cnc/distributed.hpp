@@ -166,10 +166,19 @@ class PartitionedMatrix {
   CsrMatrix<T> block_;
 };
 
+/// How the entries of x that ranks need of each other come to them.
+enum class RankLink {
+  mpi,           ///< from host to host
+  through_host,  ///< from device to device, by MPI between memory of their hosts
+  devices        ///< devices of one machine write into each other's memory
+};
+/// "MPI", "MPI between the hosts' memory", "the devices' memory".
+const char* to_string(RankLink link);
+
 /// Solves A x = b for a matrix on several ranks: cnc::Solver, with the exchange of x in its products and sums over all ranks.
 /// Vectors and the copies of the matrix that are iterated with are in the memory of Exec: of the host, or of a device for each
-/// rank. What goes to other ranks then goes through memory of the host that the device reaches, while the own block is
-/// multiplied; any MPI will do. Ranks of a machine with several devices share them out by Kokkos' settings.
+/// rank. Devices of one machine that reach each other's memory write into it; else what goes to other ranks is copied to the
+/// host while the own block is multiplied, and any MPI will do. Ranks of a machine share its devices out by Kokkos' settings.
 /// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for.
 ///
 /// All functions but options() and advice() are collective, and all ranks pass the same options: the library compares them. Sums
@@ -207,6 +216,9 @@ class DistributedSolver {
   const SolveOptions& options() const { return solver_.options(); }  ///< those of the next solve
   /// As Solver::set_options.
   void set_options(SolveOptions options) { solver_.set_options(std::move(options)); }
+  /// How entries of x go from rank to rank, the same on all.
+  /// Errors   InvalidArgument (not prepared).
+  RankLink link() const;
   /// As Solver::advice, of the own block.
   const std::vector<std::string>& advice() const { return solver_.advice(); }
 

@@ -88,7 +88,7 @@ RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A) {
   MPI_Allreduce(most, largest, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   const int ranks = A.ranks().size();
   return {ranks, all[0] > 0 ? largest[0] * ranks / all[0] : 1, all[0] > 0 ? all[1] / all[0] : 0,
-          int(largest[1])};
+          int(largest[1]), ""};
 }
 
 /// The solves after the first, each with one of a quarter of its iterations, and later calls of prepare: as many as were asked
@@ -149,6 +149,7 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx, const
   outcome.threads = ctx.threads();
   outcome.prepare_seconds = now() - start;
   outcome.on_ranks = rows_on_ranks(A);
+  outcome.on_ranks.link = to_string(solver.link());
   const auto own_part = [&](const Vector<V>& all) { return copy_to<Space>(A.scatter(all)); };
   const Vector<V, Space> b =
       own_part(first ? right_hand_side(request.rhs, whole) : Vector<V>());

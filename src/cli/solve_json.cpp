@@ -155,7 +155,8 @@ void write_outcome_json(std::ostream& out, const LoadedMatrix& matrix, const Sol
     json["ranks"] = {{"count", on.ranks},
                      {"imbalance", on.imbalance},
                      {"cut", on.cut},
-                     {"neighbours", on.neighbours}};
+                     {"neighbours", on.neighbours},
+                     {"link", on.link}};
   if (outcome.hierarchy) json["multigrid"] = hierarchy_json(*outcome.hierarchy);
   if (outcome.repeats.solves > 1) json["repeat"] = repeats_json(outcome);
   // NaN and "not measured" are both null.

@@ -63,6 +63,7 @@ struct RowsOnRanks {
   double imbalance = 1;  ///< the most entries of a rank over the mean
   double cut = 0;        ///< the share of entries that are in columns of other ranks
   int neighbours = 0;    ///< of a rank at most
+  std::string link;      ///< through what they exchange entries of x
 };
 
 /// What came out, for the report on the screen and the one in JSON.

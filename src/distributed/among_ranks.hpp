@@ -68,22 +68,25 @@ class AmongRanks final : public OtherRanks {
  public:
   using Space = typename Exec::memory_space;
 
-  /// The context outlives it. A product with the transpose is possible where it is asked for.
+  /// Collective. The context outlives it.
   AmongRanks(const Context<Exec>& ctx, std::shared_ptr<const Halo<T>> halo)
       : ctx_(&ctx),
         halo_(std::move(halo)),
         sent_rows_(SparseRowsIn<T, Space>::copy_of(halo_->plan.sent_rows)),
         rows_(halo_->rows),
         dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),
-        in_double_(halo_->channel, halo_->plan, rows_.sums) {
-    if constexpr (std::is_same_v<T, float>)
-      in_float_.emplace(halo_->channel, halo_->plan, rows_.sums);
+        in_double_(ctx, *halo_, rows_.sums) {
+    if constexpr (std::is_same_v<T, float>) in_float_.emplace(ctx, *halo_, rows_.sums);
   }
 
   /// Works with this context from now on.
   void use(const Context<Exec>& ctx) { ctx_ = &ctx; }
 
+  RankLink link() const { return in_double_.exchange.link(); }
+
   void add_up(double* values, int count) override {
+    if (in_double_.exchange.has_lost() || (in_float_ && in_float_->exchange.has_lost()))
+      throw DeviceError("exchange", ctx_->backend().name, "a neighbour was not heard of any more");
     const double* const all = channel().gather_all(values, count);
     for (int k = 0; k < count; ++k) {
       double sum = all[k];
@@ -138,8 +141,8 @@ class AmongRanks final : public OtherRanks {
     Exchange<W, Exec> exchange;
     Vector<W, Space> added, beside;  ///< of a dot, by the rows of the halo
 
-    For(std::shared_ptr<Channel> channel, const PartitionPlan& plan, index_t rows)
-        : exchange(std::move(channel), plan),
+    For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows)
+        : exchange(ctx, halo.channel, halo.plan),
           added(uninitialized<W, Space>("cnc::added", static_cast<std::size_t>(rows))),
           beside(uninitialized<W, Space>("cnc::beside", static_cast<std::size_t>(rows))) {}
   };

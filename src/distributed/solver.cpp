@@ -189,6 +189,20 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
   return report;
 }
 
+template <class V, class Exec>
+RankLink DistributedSolver<V, Exec>::link() const {
+  require(matrix_.halo_ != nullptr, "DistributedSolver: call prepare before link");
+  return ranks_->link();
+}
+
+const char* to_string(RankLink link) {
+  switch (link) {
+    case RankLink::mpi: return "MPI";
+    case RankLink::through_host: return "MPI between the hosts' memory";
+    default: return "the devices' memory";
+  }
+}
+
 template class DistributedSolver<float>;
 template class DistributedSolver<double>;
 #ifdef CNC_KOKKOS_HAS_DEVICE

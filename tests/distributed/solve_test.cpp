@@ -126,6 +126,16 @@ void check_bits() {
   }
 }
 
+#ifdef CNC_KOKKOS_HAS_DEVICE
+std::string link_of_devices() {
+  using Device = Kokkos::DefaultExecutionSpace;
+  DistributedSolver<double, Device> solver(context_in<Device>());
+  solver.prepare(partitioned(known_problem<double>("poisson2d:9x9").A));
+  CHECK(same_on_all(to_string(solver.link())));
+  return to_string(solver.link());
+}
+#endif
+
 }  // namespace
 
 TEST_CASE("every method has the residuals that it has on one process") {
@@ -139,6 +149,7 @@ TEST_CASE("the same bits on every run") { check_bits<Kokkos::DefaultHostExecutio
 #ifdef CNC_KOKKOS_HAS_DEVICE
 TEST_CASE("ranks with devices have the residuals of hosts") {
   check_methods<Kokkos::DefaultExecutionSpace>();
+  WARN("exchanges go through " << link_of_devices());
   const auto in_float = known_problem<float>("poisson2d:16x16");
   check_solution(in_float,
                  solve_in_parts<Kokkos::DefaultExecutionSpace>(in_float, {.rtol = 1e-5}));

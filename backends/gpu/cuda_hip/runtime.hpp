@@ -20,6 +20,8 @@ DeviceFacts ask_facts(int device);
 /// Host memory that all devices reach under the same address, coherent while kernels run.
 CNC_GPU_API(Error_t) allocate_pinned(void** data, std::size_t bytes);
 void free_pinned(void* data);
+/// Memory of the current device in which kernels of others see what is written at once.
+CNC_GPU_API(Error_t) allocate_for_peers(void** data, std::size_t bytes);
 
 namespace {
 
@@ -94,6 +96,66 @@ double free_bytes(int device) {
   const bool known = CNC_GPU_API(MemGetInfo)(&free, &total) == CNC_GPU_API(Success);
   (void)CNC_GPU_API(SetDevice)(before);
   return known ? static_cast<double>(free) : 0;
+}
+
+namespace {
+
+void* allocate_peer_memory(int device, std::size_t bytes) {
+  // Whole pages: what others open is not to lie beside something of ours.
+  constexpr std::size_t page = std::size_t(2) << 20;
+  bytes = (bytes + page - 1) / page * page;
+  const DeviceScope scope(device);
+  void* memory = nullptr;
+  check_allocation(allocate_for_peers(&memory, bytes), "memory for other devices", bytes, device);
+  try {
+    CNC_GPU_CALL(Memset, memory, 0, bytes);
+    CNC_GPU_CALL(DeviceSynchronize);
+  } catch (...) {
+    (void)CNC_GPU_API(Free)(memory);
+    throw;
+  }
+  return memory;
+}
+void release_peer_memory(int device, void* memory) {
+  const DeviceScope scope(device);
+  (void)CNC_GPU_API(Free)(memory);
+}
+/// Whether a call that may be refused was not; the next operation is not to blame if it was.
+bool succeeded(CNC_GPU_API(Error_t) code) {
+  if (code != CNC_GPU_API(Success)) (void)CNC_GPU_API(GetLastError)();
+  return code == CNC_GPU_API(Success);
+}
+bool offer_peer_memory(int device, void* memory, PeerTicket* ticket) {
+  static_assert(sizeof(CNC_GPU_API(IpcMemHandle_t)) == sizeof ticket->handle);
+  const DeviceScope scope(device);
+  CNC_GPU_API(IpcMemHandle_t) handle;
+  if (!succeeded(CNC_GPU_API(IpcGetMemHandle)(&handle, memory)) ||
+      !succeeded(CNC_GPU_API(DeviceGetPCIBusId)(ticket->device, int(sizeof ticket->device), device)))
+    return false;
+  std::memcpy(ticket->handle, &handle, sizeof handle);
+  return true;
+}
+void* open_peer_memory(int device, const PeerTicket& ticket) {
+  const DeviceScope scope(device);
+  CNC_GPU_API(IpcMemHandle_t) handle;
+  std::memcpy(&handle, ticket.handle, sizeof handle);
+  void* memory = nullptr;
+  return succeeded(CNC_GPU_API(IpcOpenMemHandle)(&memory, handle,
+                                                 CNC_GPU_API(IpcMemLazyEnablePeerAccess)))
+             ? memory
+             : nullptr;
+}
+void close_peer_memory(int device, void* opened) {
+  const DeviceScope scope(device);
+  (void)succeeded(CNC_GPU_API(IpcCloseMemHandle)(opened));
+}
+
+}  // namespace
+
+const PeerMemory* peer_memory() {
+  static constexpr PeerMemory memory{allocate_peer_memory, release_peer_memory, offer_peer_memory,
+                                     open_peer_memory, close_peer_memory};
+  return &memory;
 }
 
 const DeviceFacts& device_facts(int device) {

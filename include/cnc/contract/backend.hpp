@@ -3,6 +3,7 @@
 #include <cnc/contract/ops.hpp>
 #include <cnc/contract/precisions.hpp>
 
+#include <cstddef>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -50,6 +51,21 @@ struct Recording {
   virtual void replay(const Queue&) const = 0;  ///< enqueues it, without waiting
 };
 
+/// What another process needs to reach memory of a device.
+struct PeerTicket {
+  unsigned char handle[64] = {};
+  char device[32] = {};  ///< on the machine, zero-terminated: the same for the same device
+};
+
+/// Memory of a device that the devices of other processes of the machine read and write themselves, also while kernels run.
+struct PeerMemory {
+  void* (*allocate)(int device, std::size_t bytes);  ///< of zeros; DeviceError, OutOfMemory
+  void (*release)(int device, void* memory);         ///< what others have opened stays theirs until they close it
+  bool (*offer)(int device, void* memory, PeerTicket*);    ///< false: it cannot be reached
+  void* (*open)(int device, const PeerTicket&);            ///< null: not from this device
+  void (*close)(int device, void* opened);
+};
+
 /// What products read of a RowDictionaryOperand.
 enum class ReadsDictionaries {
   no,       ///< nothing: the arrays of the format
@@ -76,6 +92,8 @@ struct Backend {
                                        void* context) = nullptr;
   /// Device backends: bytes free on a device, for messages about memory; null on the host.
   double (*free_bytes)(int device) = nullptr;
+  /// Device backends: memory that devices of other processes reach; null, or answering null: there is none.
+  const PeerMemory* (*peers)() = nullptr;
 
   VectorTables vectors = {};   ///< operations on vectors, by their type
   MatrixTables matrices = {};  ///< operations with matrices, by the precisions

@@ -102,6 +102,7 @@ void free_allocated(void* data) { ::operator delete (data, std::align_val_t{256}
 
 Availability availability() { return {true, "every lane a fiber"}; }
 double free_bytes(int) { return 0; }
+const PeerMemory* peer_memory() { return nullptr; }
 /// Device 1 differs in its waves alone.
 const DeviceFacts& device_facts(int device) { return device == 1 ? facts_of_wide_waves : facts; }
 

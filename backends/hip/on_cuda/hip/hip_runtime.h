@@ -22,6 +22,8 @@
 #define hipMemGetInfo cudaMemGetInfo
 #define hipDeviceAttribute_t cudaDeviceAttr
 #define hipDeviceGetAttribute cudaDeviceGetAttribute
+#define hipDeviceGetPCIBusId cudaDeviceGetPCIBusId
+#define hipDeviceSynchronize cudaDeviceSynchronize
 #define hipDeviceAttributeCooperativeLaunch cudaDevAttrCooperativeLaunch
 #define hipDeviceAttributeL2CacheSize cudaDevAttrL2CacheSize
 #define hipDeviceAttributeMaxSharedMemoryPerBlock cudaDevAttrMaxSharedMemoryPerBlockOptin
@@ -35,10 +37,17 @@
 #define hipHostMallocCoherent 0u  // all of CUDA's is
 #define hipHostMallocMapped cudaHostAllocMapped
 #define hipHostMallocPortable cudaHostAllocPortable
+#define hipExtMallocWithFlags(data, bytes, flags) cudaMalloc(data, bytes)
+#define hipIpcCloseMemHandle cudaIpcCloseMemHandle
+#define hipIpcGetMemHandle cudaIpcGetMemHandle
+#define hipIpcMemHandle_t cudaIpcMemHandle_t
+#define hipIpcMemLazyEnablePeerAccess cudaIpcMemLazyEnablePeerAccess
+#define hipIpcOpenMemHandle cudaIpcOpenMemHandle
 #define hipMemcpyAsync cudaMemcpyAsync
 #define hipMemcpyKind cudaMemcpyKind
 #define hipMemcpyDeviceToHost cudaMemcpyDeviceToHost
 #define hipMemcpyHostToDevice cudaMemcpyHostToDevice
+#define hipMemset cudaMemset
 #define hipMemsetAsync cudaMemsetAsync
 
 #define hipFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
