@@ -22,18 +22,10 @@ struct SparseRowsIn {
 
   explicit SparseRowsIn(const SparseRows<T>& from)
       : sums(static_cast<index_t>(from.offsets.size()) - 1),
-        rows(copy_of(from.rows)),
-        offsets(copy_of(from.offsets)),
-        columns(copy_of(from.columns)),
-        values(copy_of(from.values)) {}
-
-  template <class U>
-  static Vector<U, Space> copy_of(const std::vector<U>& from) {
-    const auto to = uninitialized<U, Space>("cnc::sparse_rows", from.size());
-    Kokkos::deep_copy(
-        to, Kokkos::View<const U*, HostSpace, Kokkos::MemoryUnmanaged>(from.data(), from.size()));
-    return to;
-  }
+        rows(copied_there<Space>(from.rows)),
+        offsets(copied_there<Space>(from.offsets)),
+        columns(copied_there<Space>(from.columns)),
+        values(copied_there<Space>(from.values)) {}
 };
 
 /// y[rows[i]] += the sum of row i times x, which is also left in added[i] beside with[rows[i]], where they are wanted. Without
@@ -72,9 +64,11 @@ class AmongRanks final : public OtherRanks {
   AmongRanks(const Context<Exec>& ctx, std::shared_ptr<const Halo<T>> halo)
       : ctx_(&ctx),
         halo_(std::move(halo)),
-        sent_rows_(SparseRowsIn<T, Space>::copy_of(halo_->plan.sent_rows)),
+        sent_rows_(copied_there<Space>(halo_->plan.sent_rows)),
         rows_(halo_->rows),
+        meetings_(is_host_space<Space> ? nullptr : Meetings<Exec>::open(ctx, *halo_->channel)),
         dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),
+        dot_there_(zeroed<double, Space>("cnc::halo_dot", 1)),
         in_double_(ctx, *halo_, rows_.sums) {
     if constexpr (std::is_same_v<T, float>) in_float_.emplace(ctx, *halo_, rows_.sums);
   }
@@ -85,7 +79,8 @@ class AmongRanks final : public OtherRanks {
   RankLink link() const { return in_double_.exchange.link(); }
 
   void add_up(double* values, int count) override {
-    if (in_double_.exchange.has_lost() || (in_float_ && in_float_->exchange.has_lost()))
+    if (in_double_.exchange.has_lost() || (in_float_ && in_float_->exchange.has_lost()) ||
+        (meetings_ && meetings_->has_lost()))
       throw DeviceError("exchange", ctx_->backend().name, "a neighbour was not heard of any more");
     const double* const all = channel().gather_all(values, count);
     for (int k = 0; k < count; ++k) {
@@ -103,6 +98,9 @@ class AmongRanks final : public OtherRanks {
       values[k] = largest;
     }
   }
+  std::optional<Meeting> next_meeting() override {
+    return meetings_ ? std::optional(meetings_->next()) : std::nullopt;
+  }
   double of_first(double value) override { return channel().gather_all(&value, 1)[0]; }
   std::string first_text(const std::string& mine) override {
     const Text text(mine);
@@ -119,6 +117,7 @@ class AmongRanks final : public OtherRanks {
     end_in(y, transposed, with);
   }
   double dot_of_end() const override { return dot_(0); }
+  const double* dot_of_end_there() const override { return dot_there_.data(); }
 
   offset_t first_row() const override { return halo_->first_row; }
   offset_t all_rows() const override { return halo_->all_rows; }
@@ -182,7 +181,7 @@ class AmongRanks final : public OtherRanks {
     add_rows<W>(rows_, p.exchange.end(*ctx_), y, with);
     if (with != nullptr)
       ctx_->template vectors<W>().dot(ctx_->queue(), rows_.sums, p.added.data(), p.beside.data(),
-                                      dot_.data());
+                                      meetings_ ? dot_there_.data() : dot_.data());
   }
 
   const Context<Exec>* ctx_;
@@ -190,7 +189,9 @@ class AmongRanks final : public OtherRanks {
   Vector<index_t, Space> sent_rows_;
   SparseRowsIn<T, Space> rows_;
   std::optional<SparseRowsIn<T, Space>> to_owners_, from_others_;  ///< once a transpose is wanted
-  Vector<double, SharedSpace<Space>> dot_;
+  std::unique_ptr<Meetings<Exec>> meetings_;
+  Vector<double, SharedSpace<Space>> dot_;  ///< where sums take the host
+  Vector<double, Space> dot_there_;         ///< else
   For<double> in_double_;
   std::optional<For<float>> in_float_;
 };

@@ -3,25 +3,125 @@
 #include "distributed/channel.hpp"
 #include "distributed/partition_plan.hpp"
 #include "on_each.hpp"
+#include "solve/meeting.hpp"
 #include "solve/notice.hpp"
 
-#include <cnc/copy.hpp>
 #include <cnc/vector.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cnc::detail {
 
-/// A place in the memory of another device: a view of pointers themselves would have rank 2.
-template <class T>
-struct PlaceThere {
-  T* at;
+/// Memory of each rank's device that the devices of all other ranks reach.
+template <class Exec>
+class PeerGroup {
+ public:
+  /// `bytes` of this rank, zeros at first. Collective, and the same on all ranks: null where some of them cannot reach others'
+  /// memory, or share a device, or where there is one rank alone.
+  static std::unique_ptr<PeerGroup> open(const Context<Exec>& ctx, Channel& channel,
+                                         std::size_t bytes) {
+    const bool is_one_machine = channel.size() > 1 && channel.ranks_of_machine() == channel.size();
+    const PeerMemory* const memory =
+        is_one_machine && ctx.backend().peers != nullptr ? ctx.backend().peers() : nullptr;
+    struct Offer {
+      PeerTicket ticket;
+      std::int32_t is_one;
+    } mine{};
+    auto group = std::make_unique<PeerGroup>(memory, ctx.queue().device, channel.rank());
+    if (memory != nullptr)
+      try {
+        group->mine_ = memory->allocate(group->device_, bytes);
+        mine.is_one = memory->offer(group->device_, group->mine_, &mine.ticket);
+      } catch (const Error&) {  // there is the other way
+      }
+    const Offer* const all = channel.gather_all(&mine, 1);
+    const std::vector<Offer> offers(all, all + channel.size());
+    std::set<std::string> devices;
+    for (const Offer& offer : offers)
+      if (offer.is_one == 0 || !devices.insert(offer.ticket.device).second) return nullptr;
+    std::int32_t is_open = 1;
+    for (int r = 0; r < channel.size(); ++r) {
+      group->of_.push_back(r == channel.rank()
+                               ? group->mine_
+                               : memory->open(group->device_, offers[std::size_t(r)].ticket));
+      if (group->of_.back() == nullptr) is_open = 0;
+    }
+    const std::int32_t* const are_open = channel.gather_all(&is_open, 1);
+    if (std::count(are_open, are_open + channel.size(), 1) != channel.size()) return nullptr;
+    return group;
+  }
+
+  PeerGroup(const PeerMemory* memory, int device, int rank)
+      : memory_(memory), device_(device), rank_(rank) {}
+  ~PeerGroup() {
+    for (std::size_t r = 0; r < of_.size(); ++r)
+      if (of_[r] != nullptr && static_cast<int>(r) != rank_) memory_->close(device_, of_[r]);
+    if (mine_ != nullptr) memory_->release(device_, mine_);
+  }
+  PeerGroup(const PeerGroup&) = delete;
+  PeerGroup& operator=(const PeerGroup&) = delete;
+
+  int ranks() const { return static_cast<int>(of_.size()); }
+  char* of(int rank) const { return static_cast<char*>(of_[static_cast<std::size_t>(rank)]); }
+  char* mine() const { return static_cast<char*>(mine_); }
+
+ private:
+  const PeerMemory* memory_;
+  int device_, rank_;
+  void* mine_ = nullptr;
+  std::vector<void*> of_;  ///< by rank, as this device reaches them
+};
+
+/// In the memory of a backend.
+template <class Space, class T>
+Vector<T, Space> copied_there(const std::vector<T>& from) {
+  const auto to = uninitialized<T, Space>("cnc::ranks", from.size());
+  Kokkos::deep_copy(
+      to, Kokkos::View<const T*, HostSpace, Kokkos::MemoryUnmanaged>(from.data(), from.size()));
+  return to;
+}
+
+/// The meetings of a group.
+template <class Exec>
+class Meetings {
+ public:
+  using Space = typename Exec::memory_space;
+
+  /// Collective, and the same on all ranks: null where devices do not reach each other.
+  static std::unique_ptr<Meetings> open(const Context<Exec>& ctx, Channel& channel) {
+    auto group = PeerGroup<Exec>::open(
+        ctx, channel, 2 * sizeof(SumsOfRank) * static_cast<std::size_t>(channel.size()));
+    if (!group) return nullptr;
+    return std::make_unique<Meetings>(std::move(group), channel.rank());
+  }
+  Meetings(std::unique_ptr<PeerGroup<Exec>> group, int rank)
+      : group_(std::move(group)),
+        lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)) {
+    std::vector<PlaceThere<SumsOfRank>> theirs;
+    for (int r = 0; r < group_->ranks(); ++r)
+      theirs.push_back({slots(group_->of(r)) + 2 * rank});
+    theirs_ = copied_there<Space>(theirs);
+  }
+
+  Meeting next() {
+    return {group_->ranks(), theirs_.data(), slots(group_->mine()), ++number_, lost_.data()};
+  }
+  /// Whether somebody was waited for in vain, as far as the queue has come.
+  bool has_lost() const { return *static_cast<volatile std::uint32_t*>(lost_.data()) != 0; }
+
+ private:
+  static SumsOfRank* slots(char* memory) { return reinterpret_cast<SumsOfRank*>(memory); }
+
+  std::unique_ptr<PeerGroup<Exec>> group_;
+  Vector<PlaceThere<SumsOfRank>, Space> theirs_;
+  Vector<std::uint32_t, SharedSpace<Space>> lost_;
+  std::uint32_t number_ = 0;
 };
 
 /// to[k] := x[rows[k]]
@@ -43,17 +143,13 @@ struct TellNeighbour {
   }
 };
 
-/// Until each neighbour has told, or for some seconds.
+/// Until each neighbour has told.
 struct HearNeighbour {
-  static constexpr std::uint32_t most_looks = 1u << 24;
-  const volatile std::uint32_t* mine;
+  const std::uint32_t* mine;
   std::uint32_t number;
   std::uint32_t* lost;  ///< set to 1 when nobody comes
   KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const {
-    // The difference, because numbers may wrap around.
-    for (std::uint32_t look = 0; look < most_looks; ++look)
-      if (static_cast<std::int32_t>(mine[k] - number) >= 0) return order_for_everybody();
-    *lost = 1;
+    if (!wait_for_number(mine[k], number, most_looks)) *lost = 1;
   }
 };
 
@@ -69,59 +165,42 @@ class Peers {
  public:
   using Space = typename Exec::memory_space;
 
-  /// Collective, and the same on all ranks: null where some of them cannot reach others' memory, or share a device.
+  /// Collective, and the same on all ranks: null where devices do not reach each other.
   static std::unique_ptr<Peers> open(const Context<Exec>& ctx, Channel& channel,
                                      const PartitionPlan& plan) {
-    const PeerMemory* const memory =
-        ctx.backend().peers != nullptr && channel.ranks_of_machine() == channel.size()
-            ? ctx.backend().peers()
-            : nullptr;
-    struct Offer {
-      PeerTicket ticket;
-      std::int32_t is_one;
-    } mine{};
-    auto peers = std::make_unique<Peers>(memory, ctx.queue().device);
-    if (memory != nullptr)
-      try {
-        mine.is_one = channel.size() > 1 && peers->allocate(channel.size(), plan, &mine.ticket);
-      } catch (const Error&) {  // there is the other way
-      }
-    const Offer* const all = channel.gather_all(&mine, 1);
-    const std::vector<Offer> offers(all, all + channel.size());
-    std::set<std::string> devices;
-    for (const Offer& offer : offers)
-      if (offer.is_one == 0 || !devices.insert(offer.ticket.device).second) return nullptr;
-
-    // Where in his memory is what goes to a neighbour?
-    std::vector<std::vector<index_t>> places(static_cast<std::size_t>(channel.size()));
+    auto group = PeerGroup<Exec>::open(
+        ctx, channel,
+        word_bytes(channel.size()) + 2 * sizeof(W) * static_cast<std::size_t>(plan.halo));
+    if (!group) return nullptr;
+    return std::make_unique<Peers>(std::move(group), channel, plan);
+  }
+  /// Collective.
+  Peers(std::unique_ptr<PeerGroup<Exec>> group, Channel& channel, const PartitionPlan& plan)
+      : group_(std::move(group)),
+        halo_(plan.halo),
+        lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)) {
+    // To each neighbour: where in my memory his entries begin, how many there are in all, and which word is his.
+    std::vector<std::vector<index_t>> there(static_cast<std::size_t>(channel.size()));
     index_t place = 0;
-    for (const PartitionPlan::Neighbour& n : plan.neighbours) {
-      places[static_cast<std::size_t>(n.rank)] = {place, plan.halo};
+    for (std::size_t k = 0; k < plan.neighbours.size(); ++k) {
+      const PartitionPlan::Neighbour& n = plan.neighbours[k];
+      there[static_cast<std::size_t>(n.rank)] = {place, plan.halo, static_cast<index_t>(k)};
       place += n.received;
     }
-    places = channel.exchange_lists(places);
-    std::int32_t is_open = 1;
+    there = channel.exchange_lists(there);
+    std::vector<PlaceThere<W>> places[2];
+    std::vector<PlaceThere<volatile std::uint32_t>> words;
     for (const PartitionPlan::Neighbour& n : plan.neighbours) {
-      void* const theirs = memory->open(peers->device_, offers[static_cast<std::size_t>(n.rank)].ticket);
-      if (theirs == nullptr) is_open = 0;
-      if (theirs != nullptr) peers->opened_.push_back(theirs);
+      const std::vector<index_t>& his = there[static_cast<std::size_t>(n.rank)];
+      char* const memory = group_->of(n.rank);
+      words.push_back({words_in(memory) + his[2]});
+      for (int turn = 0; turn < 2; ++turn)
+        for (index_t i = 0; i < n.sent; ++i)
+          places[turn].push_back({halo_in(memory) + offset_t(turn) * his[1] + his[0] + i});
     }
-    const std::int32_t* const are_open = channel.gather_all(&is_open, 1);
-    if (std::count(are_open, are_open + channel.size(), 1) != channel.size()) return nullptr;
-    peers->address(channel, plan, places);
-    return peers;
+    words_ = copied_there<Space>(words);
+    for (int turn = 0; turn < 2; ++turn) places_[turn] = copied_there<Space>(places[turn]);
   }
-
-  Peers(const PeerMemory* memory, int device)
-      : memory_(memory),
-        device_(device),
-        lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)) {}
-  ~Peers() {
-    for (void* const theirs : opened_) memory_->close(device_, theirs);
-    if (mine_ != nullptr) memory_->release(device_, mine_);
-  }
-  Peers(const Peers&) = delete;
-  Peers& operator=(const Peers&) = delete;
 
   void begin(const Context<Exec>& ctx, const Vector<index_t, Space>& rows, const W* x) {
     ++number_;
@@ -130,8 +209,8 @@ class Peers {
     on_each(ctx, neighbours(), TellNeighbour{words_.data(), number_});
   }
   const W* end(const Context<Exec>& ctx) {
-    on_each(ctx, neighbours(), HearNeighbour{own_words(), number_, lost_.data()});
-    return own_halo() + offset_t(number_ % 2) * halo_;
+    on_each(ctx, neighbours(), HearNeighbour{words_in(group_->mine()), number_, lost_.data()});
+    return halo_in(group_->mine()) + offset_t(number_ % 2) * halo_;
   }
   /// Whether a neighbour was waited for in vain, as far as the queue has come.
   bool has_lost() const { return *static_cast<volatile std::uint32_t*>(lost_.data()) != 0; }
@@ -141,58 +220,15 @@ class Peers {
   static std::size_t word_bytes(int ranks) {
     return (sizeof(std::uint32_t) * static_cast<std::size_t>(ranks) + 255) / 256 * 256;
   }
-  static W* halo_in(void* memory, int ranks) {
-    return reinterpret_cast<W*>(static_cast<char*>(memory) + word_bytes(ranks));
+  static std::uint32_t* words_in(char* memory) { return reinterpret_cast<std::uint32_t*>(memory); }
+  W* halo_in(char* memory) const {
+    return reinterpret_cast<W*>(memory + word_bytes(group_->ranks()));
   }
-  std::uint32_t* own_words() const { return static_cast<std::uint32_t*>(mine_); }
-  W* own_halo() const { return halo_in(mine_, ranks_); }
   offset_t neighbours() const { return static_cast<offset_t>(words_.extent(0)); }
 
-  bool allocate(int ranks, const PartitionPlan& plan, PeerTicket* ticket) {
-    ranks_ = ranks;
-    halo_ = plan.halo;
-    mine_ = memory_->allocate(device_,
-                              word_bytes(ranks) + 2 * sizeof(W) * static_cast<std::size_t>(halo_));
-    return memory_->offer(device_, mine_, ticket);
-  }
-
-  /// given: of each neighbour, where in his halo what comes from here begins, and how long it is in all.
-  void address(Channel& channel, const PartitionPlan& plan,
-               const std::vector<std::vector<index_t>>& given) {
-    // A neighbour's place among mine, that he may know his word.
-    std::vector<std::vector<index_t>> numbers(static_cast<std::size_t>(ranks_));
-    for (std::size_t k = 0; k < plan.neighbours.size(); ++k)
-      numbers[static_cast<std::size_t>(plan.neighbours[k].rank)] = {static_cast<index_t>(k)};
-    numbers = channel.exchange_lists(numbers);
-    std::vector<PlaceThere<W>> places[2];
-    std::vector<PlaceThere<volatile std::uint32_t>> words;
-    for (std::size_t k = 0; k < plan.neighbours.size(); ++k) {
-      const PartitionPlan::Neighbour& n = plan.neighbours[k];
-      const auto rank = static_cast<std::size_t>(n.rank);
-      words.push_back({static_cast<std::uint32_t*>(opened_[k]) + numbers[rank][0]});
-      for (int turn = 0; turn < 2; ++turn) {
-        W* const to = halo_in(opened_[k], ranks_) + offset_t(turn) * given[rank][1] + given[rank][0];
-        for (index_t i = 0; i < n.sent; ++i) places[turn].push_back({to + i});
-      }
-    }
-    words_ = copied(words);
-    for (int turn = 0; turn < 2; ++turn) places_[turn] = copied(places[turn]);
-  }
-  template <class T>
-  static Vector<T, Space> copied(const std::vector<T>& from) {
-    const auto to = uninitialized<T, Space>("cnc::peers", from.size());
-    Kokkos::deep_copy(
-        to, Kokkos::View<const T*, HostSpace, Kokkos::MemoryUnmanaged>(from.data(), from.size()));
-    return to;
-  }
-
-  const PeerMemory* memory_;
-  int device_;
-  int ranks_ = 1;
-  index_t halo_ = 0;
-  void* mine_ = nullptr;
-  std::vector<void*> opened_;  ///< of neighbours, in the order of the plan
-  Vector<PlaceThere<volatile std::uint32_t>, Space> words_;  ///< of this rank in the memory of neighbours
+  std::unique_ptr<PeerGroup<Exec>> group_;
+  index_t halo_;
+  Vector<PlaceThere<volatile std::uint32_t>, Space> words_;  ///< of this rank with each neighbour
   Vector<PlaceThere<W>, Space> places_[2];                   ///< of each entry sent
   Vector<std::uint32_t, SharedSpace<Space>> lost_;
   std::uint32_t number_ = 0;  ///< exchanges begun

@@ -184,25 +184,36 @@ class Engine {
     const int count = starts ? method_->start_phases : method_->iteration_phases;
     is_seen_ = false;
     for (int k = 0; k < count; ++k) {
-      if (system_.ranks) keep_scalars();
-      is_seen_ = has_halo_dot_ = false;
-      phases[k].is_product ? multiply(phases[k])
-                           : pass(phases[k], entries[k], {static_cast<int>(which_), group, k});
-      if (system_.ranks && phases[k].sums.count > 0) add_up(phases[k]);
+      const PassName name{static_cast<int>(which_), group, k};
+      if (system_.ranks && phases[k].sums.count > 0 && !phases[k].is_product) keep_scalars();
+      is_seen_ = are_kept_ = has_halo_dot_ = false;
+      phases[k].is_product ? multiply(phases[k]) : pass(phases[k], entries[k], name);
+      if (system_.ranks && phases[k].sums.count > 0) add_up(phases[k], name);
     }
   }
   /// The scalars as they are before a phase, in the order of the queue.
   void keep_scalars() const {
-    if (is_host_space<Space> || is_seen_)
+    const Exec& exec = system_.ctx->execution_space_instance();
+    if (is_host_space<Space> || is_seen_) {
       work_.scalars_before(0) = scalars();
-    else
-      Kokkos::deep_copy(system_.ctx->execution_space_instance(), work_.scalars_before,
-                        work_.scalars);
+    } else if (!are_kept_) {
+      Kokkos::deep_copy(exec, work_.scalars_before, work_.scalars);
+      Kokkos::deep_copy(exec, work_.kept_scalars, work_.scalars);
+    }
   }
 
   /// What a phase has summed over the own rows becomes the sum over those of all ranks. Of a pass, the scalars that follow
   /// from its sums are worked out again, from those before it. A breakdown follows from sums, so all ranks have it.
-  void add_up(const PhaseFacts& phase) {
+  void add_up(const PhaseFacts& phase, PassName name) {
+    if constexpr (!is_host_space<Space>)
+      if (const auto meeting = system_.ranks->next_meeting()) {
+        on_each(*system_.ctx, 1,
+                AddUpPhase<V>{*meeting, work_.scalars.data(), work_.kept_scalars.data(), phase.sums,
+                              name, phase.is_product, phase.with_scalar,
+                              has_halo_dot_ ? system_.ranks->dot_of_end_there() : nullptr});
+        are_kept_ = true;
+        return;
+      }
     see();
     MethodScalars& s = scalars();
     if (s.breakdown != Breakdown::none) return;
@@ -353,6 +364,7 @@ class Engine {
   void* behind_context_ = nullptr;
   bool started_ahead_ = false;
   bool is_seen_ = false;       ///< the host's scalars are those of the last phase
+  bool are_kept_ = false;      ///< those in kept_scalars are
   bool has_halo_dot_ = false;  ///< what other ranks have added to a product has a dot of its own
   bool starts_ = false;  ///< the next run begins the recurrence
   index_t iterations_ = 0;

@@ -48,6 +48,7 @@ struct Workspace {
   Kokkos::View<MethodScalars*, SharedSpace<Space>>
       host_scalars,    ///< the host's copy; the same on a host
       scalars_before;  ///< among several ranks: those before a phase
+  Kokkos::View<MethodScalars*, Space> kept_scalars;  ///< the same where no host sees them
   std::unique_ptr<Notice<typename Space::execution_space>> notice;  ///< by which the host sees them there
   /// [longest_batch] of a run, and as many of what takes the energy norm down
   Vector<double, SharedSpace<Space>> rr_history, energy_gains;
@@ -138,6 +139,7 @@ struct Workspace {
     host_scalars(0) = {};
     scalars_before =
         uninitialized<MethodScalars, SharedSpace<Space>>("cnc::scalars_before", 1);
+    kept_scalars = zeroed<MethodScalars, Space>("cnc::kept_scalars", 1);
     notice = std::make_unique<Notice<typename Space::execution_space>>();
     basis.reset();
     rr_history = uninitialized<double, SharedSpace<Space>>("cnc::rr_history", longest_batch);

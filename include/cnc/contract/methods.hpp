@@ -119,7 +119,7 @@ struct MethodFacts {
 
 namespace methods {
 template <class Pass>
-void take_sums_of(MethodScalars& s, const double* sums) {
+constexpr void take_sums_of(MethodScalars& s, const double* sums) {
   s = begin_pass<Pass>(s);
   if (s.breakdown == Breakdown::none) end_pass<Pass>(s, sums);
 }

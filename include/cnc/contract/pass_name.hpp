@@ -18,7 +18,7 @@ namespace methods {
 
 /// Calls f.template operator()<Pass>() with the pass of a method at this place.
 template <class Method, class F>
-void for_pass(PassName name, const F& f) {
+constexpr void for_pass(PassName name, const F& f) {
   const auto try_all_of = [&](PhaseGroup group) {
     return [&, group]<class Phase>(int k) {
       if constexpr (!is_product<Phase>)
@@ -33,7 +33,7 @@ void for_pass(PassName name, const F& f) {
 
 /// The same with the pass of that name if it leaves sums.
 template <class V, class F>
-void for_summing_pass(PassName name, const F& f) {
+constexpr void for_summing_pass(PassName name, const F& f) {
   Methods<V>::for_each([&]<class Method>(int m) {
     if (m != name.method) return;
     for_pass<Method>(name, [&]<class Pass>() {
