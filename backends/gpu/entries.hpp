@@ -49,16 +49,6 @@ struct VectorEntries {
                                    const PreconditionerOperand<V>&, const V* r, V* z);
 };
 
-/// The place of a method in Methods.
-template <class V, class Method>
-constexpr int method_index() {
-  int index = -1;
-  Methods<V>::for_each([&]<class Other>(int m) {
-    if (std::is_same_v<Method, Other>) index = m;
-  });
-  return index;
-}
-
 template <int index, class List>
 struct FindMethod;
 template <int index, class... Method>

@@ -30,20 +30,6 @@ struct EntryByWave<Waves<wave, other_wave>, entry, other> {
   }
 };
 
-/// The name of a pass of a method, by its type.
-template <class V, class Method, class Pass>
-constexpr PassName name_of() {
-  PassName name{method_index<V, Method>(), PhaseGroup::finish, 0};
-  const auto find_in = [&](PhaseGroup group) {
-    return [&name, group]<class Phase>(int k) {
-      if (std::is_same_v<Phase, Pass>) name = {name.method, group, k};
-    };
-  };
-  Method::Start::for_each(find_in(PhaseGroup::start));
-  Method::Iteration::for_each(find_in(PhaseGroup::iteration));
-  return name;
-}
-
 /// What a target says about a backend.
 struct BackendText {
   const char* name;

@@ -133,7 +133,6 @@ struct StoreColumn {
   }
 };
 
-/// The entry of a pass in the table.
 template <class Exec, class V, class Method, class Pass>
 void run_column_pass(const Queue& queue, index_t n, int columns, const PreconditionerOperand<V>& M,
                      const MethodVectors<V>& vectors, ColumnScalars* scalars, PassPart part) {
@@ -243,32 +242,43 @@ void for_each_place(const char* label, const Queue& queue, offset_t count, const
 }
 
 template <class Exec, class V>
-struct Columns {
-  static void dot(const Queue& queue, index_t n, int columns, const V* x, const V* y,
-                  double* result) {
-    const DotOverColumns<V> body{{n, columns}, x, y};
-    sum_columns<Exec, 1>("cnc::dot", queue, body.parts, body, StoreColumnDot{result});
-  }
-  static void precondition(const Queue& queue, index_t n, int columns,
-                           const PreconditionerOperand<V>& M, const V* r, V* z) {
-    for_each_place<Exec>("cnc::precond", queue, static_cast<offset_t>(n) * columns,
-                         PreconditionColumns<V>{{n, columns}, M, r, z});
-  }
-  template <class Operand>
-  static void spmm(const Queue& queue, int columns, V alpha, const Operand& A, const V* x, V beta,
-                   V* y, const ColumnDots<V>& dots) {
-    const detail::StoredRows<Operand, 0> rows{A};
-    for_each_place<Exec>("cnc::spmm", queue, rows.count() * columns,
-                         MultiplyColumns<Operand, V>{rows, columns, alpha, x, beta, y});
-    if (dots.with == nullptr) return;
-    DotOverColumns<V> body{{A.rows, columns}, dots.with, y};
-    sum_columns<Exec, 1>("cnc::dot", queue, body.parts, body,
-                         StoreColumnScalar{dots.scalars, dots.with_scalar});
-    if (dots.self_scalar < 0) return;
-    body.x = y;
-    sum_columns<Exec, 1>("cnc::dot", queue, body.parts, body,
-                         StoreColumnScalar{dots.scalars, dots.self_scalar});
-  }
-};
+void Columns<Exec, V>::run_pass(const Queue& queue, PassName name, index_t n, int columns,
+                                const PreconditionerOperand<V>& M, const MethodVectors<V>& vectors,
+                                ColumnScalars* scalars, PassPart part) {
+  ColumnMethods<V>::for_each([&]<class Method>(int) {
+    if (method_index<V, Method>() != name.method) return;
+    for_pass<Method>(name, [&]<class Pass>() {
+      run_column_pass<Exec, V, Method, Pass>(queue, n, columns, M, vectors, scalars, part);
+    });
+  });
+}
+template <class Exec, class V>
+void Columns<Exec, V>::dot(const Queue& queue, index_t n, int columns, const V* x, const V* y,
+                           double* result) {
+  const DotOverColumns<V> body{{n, columns}, x, y};
+  sum_columns<Exec, 1>("cnc::dot", queue, body.parts, body, StoreColumnDot{result});
+}
+template <class Exec, class V>
+void Columns<Exec, V>::precondition(const Queue& queue, index_t n, int columns,
+                                    const PreconditionerOperand<V>& M, const V* r, V* z) {
+  for_each_place<Exec>("cnc::precond", queue, static_cast<offset_t>(n) * columns,
+                       PreconditionColumns<V>{{n, columns}, M, r, z});
+}
+template <class Exec, class Operand, class V>
+void ColumnProduct<Exec, Operand, V>::spmm(const Queue& queue, int columns, V alpha,
+                                           const Operand& A, const V* x, V beta, V* y,
+                                           const ColumnDots<V>& dots) {
+  const detail::StoredRows<Operand, 0> rows{A};
+  for_each_place<Exec>("cnc::spmm", queue, rows.count() * columns,
+                       MultiplyColumns<Operand, V>{rows, columns, alpha, x, beta, y});
+  if (dots.with == nullptr) return;
+  DotOverColumns<V> body{{A.rows, columns}, dots.with, y};
+  sum_columns<Exec, 1>("cnc::dot", queue, body.parts, body,
+                       StoreColumnScalar{dots.scalars, dots.with_scalar});
+  if (dots.self_scalar < 0) return;
+  body.x = y;
+  sum_columns<Exec, 1>("cnc::dot", queue, body.parts, body,
+                       StoreColumnScalar{dots.scalars, dots.self_scalar});
+}
 
 }  // namespace cnc::kokkos

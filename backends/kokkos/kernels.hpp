@@ -11,7 +11,8 @@
 // The operations of this backend, templated on the execution space. Each class is defined in the
 // source file of its name in snake_case and instantiated there for the spaces below; kokkos.cpp
 // enters the functions into the tables. What they compute is said in cnc/contract/ops.hpp. The passes of
-// the methods, as many as there are methods, are in pass.hpp.
+// the methods, as many as there are methods, are in pass.hpp, and what works on several columns in columns.hpp: they take a
+// device compiler minutes, and have a source for each type of vectors.
 
 namespace cnc::kokkos {
 
@@ -43,6 +44,30 @@ struct Reductions {
                    const V* x, double* result);
   static void maxpy(const Queue& queue, index_t n, int count, double scale, const double* c,
                     const V* y, offset_t stride, V* x, double* xx);
+};
+
+/// The passes of all methods.
+template <class Exec, class V>
+struct Passes {
+  static void run(const Queue& queue, PassName name, index_t n, const PreconditionerOperand<V>& M,
+                  const MethodVectors<V>& vectors, MethodScalars* scalars, PassPart part);
+};
+
+/// Everything with several columns but products.
+template <class Exec, class V>
+struct Columns {
+  static void run_pass(const Queue& queue, PassName name, index_t n, int columns,
+                       const PreconditionerOperand<V>& M, const MethodVectors<V>& vectors,
+                       ColumnScalars* scalars, PassPart part);
+  static void dot(const Queue& queue, index_t n, int columns, const V* x, const V* y,
+                  double* result);
+  static void precondition(const Queue& queue, index_t n, int columns,
+                           const PreconditionerOperand<V>& M, const V* r, V* z);
+};
+template <class Exec, class Operand, class V>
+struct ColumnProduct {
+  static void spmm(const Queue& queue, int columns, V alpha, const Operand& A, const V* x, V beta,
+                   V* y, const ColumnDots<V>& dots);
 };
 
 /// In compensated sums; of_pass is named as in for_summing_pass.

@@ -1,7 +1,6 @@
 #include "kokkos/kokkos.hpp"
 
 #include "kokkos/availability.hpp"
-#include "kokkos/columns.hpp"
 #include "kokkos/kernels.hpp"
 
 namespace cnc {
@@ -9,10 +8,13 @@ namespace kokkos {
 
 /// The passes of all methods, as fill_passes wants them.
 template <class Exec, class V>
-struct Passes {
+struct PassesByType {
   template <class Method, class Pass>
   struct Entry {
-    static constexpr PassEntry<V> run = run_pass<Exec, V, Pass>;
+    static void run(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
+                    const MethodVectors<V>& v, MethodScalars* scalars, PassPart part) {
+      Passes<Exec, V>::run(queue, name_of<V, Method, Pass>(), n, M, v, scalars, part);
+    }
   };
 };
 
@@ -21,7 +23,11 @@ template <class Exec, class V>
 struct PassesOfColumns {
   template <class Method, class Pass>
   struct Entry {
-    static constexpr ColumnPassEntry<V> run = run_column_pass<Exec, V, Method, Pass>;
+    static void run(const Queue& queue, index_t n, int columns, const PreconditionerOperand<V>& M,
+                    const MethodVectors<V>& v, ColumnScalars* scalars, PassPart part) {
+      Columns<Exec, V>::run_pass(queue, name_of<V, Method, Pass>(), n, columns, M, v, scalars,
+                                 part);
+    }
   };
 };
 
@@ -43,7 +49,7 @@ constexpr VectorOps<V> vector_table() {
       .dot_columns = Columns<Exec, V>::dot,
       .precondition_columns = Columns<Exec, V>::precondition,
   };
-  fill_passes<V, Passes<Exec, V>::template Entry>(table.methods);
+  fill_passes<V, PassesByType<Exec, V>::template Entry>(table.methods);
   fill_column_passes<V, PassesOfColumns<Exec, V>::template Entry>(table.column_methods);
   return table;
 }
@@ -56,7 +62,7 @@ constexpr MatrixTable<M, V> matrix_table() {
                                  .spmv_careful = CarefulProduct<Exec, Operand, V>::spmv,
                                  .relax = Spmv<Exec, Operand, V>::relax,
                                  .spmv_dot = Spmv<Exec, Operand, V>::spmv_dot,
-                                 .spmm = Columns<Exec, V>::template spmm<Operand>};
+                                 .spmm = ColumnProduct<Exec, Operand, V>::spmm};
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kokkos/kernels.hpp"
 #include "kokkos/launch.hpp"
 #include "kokkos/preconditioners.hpp"
 
@@ -162,7 +163,7 @@ void run_over_units(const Queue& queue, index_t n, const Units& units,
   }
 }
 
-/// The entry of a pass in the table. Rows belong together only where this kernel applies the preconditioner.
+/// One of them. Rows belong together only where this kernel applies the preconditioner.
 template <class Exec, class V, class Pass>
 void run_pass(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
               const MethodVectors<V>& vectors, MethodScalars* scalars, PassPart part) {
@@ -174,6 +175,17 @@ void run_pass(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
       return with_preconditioner(Pass::M.transposed ? M.transposed() : M, run);
   }
   run(NoPreconditioner<V>());
+}
+
+template <class Exec, class V>
+void Passes<Exec, V>::run(const Queue& queue, PassName name, index_t n,
+                          const PreconditionerOperand<V>& M, const MethodVectors<V>& vectors,
+                          MethodScalars* scalars, PassPart part) {
+  Methods<V>::for_each([&]<class Method>(int m) {
+    if (m != name.method) return;
+    for_pass<Method>(
+        name, [&]<class Pass>() { run_pass<Exec, V, Pass>(queue, n, M, vectors, scalars, part); });
+  });
 }
 
 }  // namespace cnc::kokkos

@@ -122,8 +122,9 @@ void repeat_solves(DistributedSolver<V, Exec>& solver, const PartitionedMatrix<V
 }
 
 template <class V, class Exec>
-SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx, const std::string& source,
-                            const CsrMatrix<V>& whole, SolveRequest request) {
+SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
+                            const std::string& source, const CsrMatrix<V>& whole,
+                            SolveRequest request) {
   using Space = typename Exec::memory_space;
   const bool first = ranks.rank() == 0;
   ProgressLine line(request.show_progress && first);
@@ -151,8 +152,7 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx, const
   outcome.on_ranks = rows_on_ranks(A);
   outcome.on_ranks.link = to_string(solver.link());
   const auto own_part = [&](const Vector<V>& all) { return copy_to<Space>(A.scatter(all)); };
-  const Vector<V, Space> b =
-      own_part(first ? right_hand_side(request.rhs, whole) : Vector<V>());
+  const Vector<V, Space> b = own_part(first ? right_hand_side(request.rhs, whole) : Vector<V>());
   const Vector<V, Space> own = own_part(first ? start_vector(request.x0, whole) : Vector<V>());
   Vector<V, Space> x0;
   if (request.repeat > 1) {
@@ -162,8 +162,7 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx, const
   const double solve_start = now();
   outcome.report = solver.solve(b, own);
   outcome.repeats.first_seconds = now() - solve_start;
-  if (request.repeat > 1)
-    repeat_solves(solver, A, b, own, x0, request.repeat, outcome);
+  if (request.repeat > 1) repeat_solves(solver, A, b, own, x0, request.repeat, outcome);
   line.clear();
   outcome.advice = solver.advice();
   if (amg) outcome.hierarchy = amg->hierarchy();

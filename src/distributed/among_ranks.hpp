@@ -113,9 +113,7 @@ class AmongRanks final : public OtherRanks {
   void begin(const float* x, bool transposed) override { begin_in(x, transposed); }
   void begin(const double* x, bool transposed) override { begin_in(x, transposed); }
   void end(float* y, bool transposed, const float* with) override { end_in(y, transposed, with); }
-  void end(double* y, bool transposed, const double* with) override {
-    end_in(y, transposed, with);
-  }
+  void end(double* y, bool transposed, const double* with) override { end_in(y, transposed, with); }
   double dot_of_end() const override { return dot_(0); }
   const double* dot_of_end_there() const override { return dot_there_.data(); }
 
@@ -157,9 +155,8 @@ class AmongRanks final : public OtherRanks {
   void add_rows(const SparseRowsIn<T, Space>& of, const W* x, W* y, const W* with) {
     on_each(*ctx_, of.sums,
             AddRows<T, W>{of.rows.extent(0) > 0 ? of.rows.data() : nullptr, of.offsets.data(),
-                          of.columns.data(),
-                          of.values.extent(0) > 0 ? of.values.data() : nullptr, x, y, with,
-                          parts<W>().added.data(), parts<W>().beside.data()});
+                          of.columns.data(), of.values.extent(0) > 0 ? of.values.data() : nullptr,
+                          x, y, with, parts<W>().added.data(), parts<W>().beside.data()});
   }
 
   template <class W>
@@ -176,8 +173,7 @@ class AmongRanks final : public OtherRanks {
   template <class W>
   void end_in(W* y, bool transposed, const W* with) {
     For<W>& p = parts<W>();
-    if (transposed)
-      return add_rows<W>(*from_others_, p.exchange.end_back(*ctx_), y, nullptr);
+    if (transposed) return add_rows<W>(*from_others_, p.exchange.end_back(*ctx_), y, nullptr);
     add_rows<W>(rows_, p.exchange.end(*ctx_), y, with);
     if (with != nullptr)
       ctx_->template vectors<W>().dot(ctx_->queue(), rows_.sums, p.added.data(), p.beside.data(),

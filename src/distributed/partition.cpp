@@ -150,7 +150,7 @@ Parts<T> take_apart(const OwnRows<T>& given, index_t rows, offset_t all_rows) {
 
 /// Numbers the columns of others by owner and number, tells the owners which they are, and learns who wants own rows.
 PartitionPlan plan_halo(Channel& channel, const Ranges& ranges, const Range& mine,
-                   const std::vector<offset_t>& columns, std::vector<index_t>& places) {
+                        const std::vector<offset_t>& columns, std::vector<index_t>& places) {
   std::vector<offset_t> wanted(columns);
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());

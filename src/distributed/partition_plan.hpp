@@ -23,7 +23,8 @@ struct PartitionPlan {
 /// Sums that are added to some rows of a vector, or that are its entries: in CSR.
 template <class T>
 struct SparseRows {
-  std::vector<index_t> rows;     ///< to which they are added; empty: the sums are the entries, one after the other
+  std::vector<index_t>
+      rows;  ///< to which they are added; empty: the sums are the entries, one after the other
   std::vector<index_t> offsets;  ///< [sums + 1]
   std::vector<index_t> columns;  ///< places in the vector that is summed over
   std::vector<T> values;         ///< empty: ones
@@ -50,7 +51,8 @@ SparseRows<T> transposed(const SparseRows<T>& A, index_t n) {
   SparseRows<T> result;
   result.offsets.assign(static_cast<std::size_t>(n) + 1, 0);
   for (const index_t column : A.columns) ++result.offsets[static_cast<std::size_t>(column) + 1];
-  for (std::size_t c = 1; c < result.offsets.size(); ++c) result.offsets[c] += result.offsets[c - 1];
+  for (std::size_t c = 1; c < result.offsets.size(); ++c)
+    result.offsets[c] += result.offsets[c - 1];
   result.columns.resize(A.columns.size());
   result.values.resize(A.values.size());
   std::vector<index_t> next(result.offsets.begin(), result.offsets.end() - 1);

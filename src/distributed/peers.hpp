@@ -34,8 +34,7 @@ class PeerGroup {
       std::int32_t is_one;
     } mine{};
     auto group = std::make_unique<PeerGroup>(memory, ctx.queue().device, channel.rank());
-    if (memory != nullptr)
-      try {
+    if (memory != nullptr) try {
         group->mine_ = memory->allocate(group->device_, bytes);
         mine.is_one = memory->offer(group->device_, group->mine_, &mine.ticket);
       } catch (const Error&) {  // there is the other way
@@ -101,11 +100,9 @@ class Meetings {
     return std::make_unique<Meetings>(std::move(group), channel.rank());
   }
   Meetings(std::unique_ptr<PeerGroup<Exec>> group, int rank)
-      : group_(std::move(group)),
-        lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)) {
+      : group_(std::move(group)), lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)) {
     std::vector<PlaceThere<SumsOfRank>> theirs;
-    for (int r = 0; r < group_->ranks(); ++r)
-      theirs.push_back({slots(group_->of(r)) + 2 * rank});
+    for (int r = 0; r < group_->ranks(); ++r) theirs.push_back({slots(group_->of(r)) + 2 * rank});
     theirs_ = copied_there<Space>(theirs);
   }
 

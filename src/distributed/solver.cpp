@@ -128,11 +128,12 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
   A.halo().channel->together([&] {
     agree("update_values", *A.halo_->channel);
     A.halo_->channel->on_each([&] {
-      require(A.first_row() == matrix_.first_row() && A.all_rows() == matrix_.all_rows() &&
-                  detail::same_pattern(detail::default_instance<Kokkos::DefaultHostExecutionSpace>(),
-                                       A.block_, matrix_.block_) &&
-                  A.halo_->has_pattern_of(*matrix_.halo_),
-              "DistributedSolver: update_values needs the partition and pattern of prepare");
+      require(
+          A.first_row() == matrix_.first_row() && A.all_rows() == matrix_.all_rows() &&
+              detail::same_pattern(detail::default_instance<Kokkos::DefaultHostExecutionSpace>(),
+                                   A.block_, matrix_.block_) &&
+              A.halo_->has_pattern_of(*matrix_.halo_),
+          "DistributedSolver: update_values needs the partition and pattern of prepare");
     });
   });
   // What fails from here on may have changed some ranks: not prepared, until all are done.

@@ -366,7 +366,7 @@ class Engine {
   bool is_seen_ = false;       ///< the host's scalars are those of the last phase
   bool are_kept_ = false;      ///< those in kept_scalars are
   bool has_halo_dot_ = false;  ///< what other ranks have added to a product has a dot of its own
-  bool starts_ = false;  ///< the next run begins the recurrence
+  bool starts_ = false;        ///< the next run begins the recurrence
   index_t iterations_ = 0;
 };
 

@@ -46,8 +46,9 @@ KOKKOS_INLINE_FUNCTION bool wait_for_number(const volatile std::uint32_t& word,
 /// meeting n + 1, after they had read those of n.
 struct Meeting {
   int ranks = 1;
-  const PlaceThere<SumsOfRank>* theirs = nullptr;  ///< [ranks] this rank's two slots with each, itself too
-  const SumsOfRank* mine = nullptr;                ///< [2 ranks] the slots of each with this rank
+  const PlaceThere<SumsOfRank>* theirs =
+      nullptr;                       ///< [ranks] this rank's two slots with each, itself too
+  const SumsOfRank* mine = nullptr;  ///< [2 ranks] the slots of each with this rank
   std::uint32_t number = 0;
   std::uint32_t* lost = nullptr;  ///< set to 1 when somebody does not come
   std::uint32_t looks = most_looks;
@@ -98,8 +99,8 @@ struct AddUpPhase {
         for (int k = 0; k < sums.count; ++k) s[sums.at[k]] = values[k];
       } else {
         s = *before;
-        methods::for_summing_pass<V>(
-            pass, [&]<class Pass>() { methods::take_sums_of<Pass>(s, values); });
+        methods::for_summing_pass<V>(pass,
+                                     [&]<class Pass>() { methods::take_sums_of<Pass>(s, values); });
       }
       *scalars = s;
     }

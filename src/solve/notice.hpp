@@ -70,7 +70,8 @@ class Notice {
       if (looks % 4096 != 0 || Clock::now() - begin < std::chrono::seconds(2)) continue;
       ctx.fence();
       if (!is_there())
-        throw DeviceError("notice", ctx.backend().name, "what was enqueued did not come to its end");
+        throw DeviceError("notice", ctx.backend().name,
+                          "what was enqueued did not come to its end");
     }
   }
 

@@ -46,10 +46,11 @@ struct Workspace {
        has_normal = false;  ///< whether there are these, though they may be of no rows
   Kokkos::View<MethodScalars*, Space> scalars;
   Kokkos::View<MethodScalars*, SharedSpace<Space>>
-      host_scalars,    ///< the host's copy; the same on a host
-      scalars_before;  ///< among several ranks: those before a phase
+      host_scalars,                                  ///< the host's copy; the same on a host
+      scalars_before;                                ///< among several ranks: those before a phase
   Kokkos::View<MethodScalars*, Space> kept_scalars;  ///< the same where no host sees them
-  std::unique_ptr<Notice<typename Space::execution_space>> notice;  ///< by which the host sees them there
+  std::unique_ptr<Notice<typename Space::execution_space>>
+      notice;  ///< by which the host sees them there
   /// [longest_batch] of a run, and as many of what takes the energy norm down
   Vector<double, SharedSpace<Space>> rr_history, energy_gains;
   /// Of groups of rows and components, where a Criterion is asked for; and the host's copy, the same on a host
@@ -137,8 +138,7 @@ struct Workspace {
     scalars = zeroed<MethodScalars, Space>("cnc::scalars", 1);
     host_scalars = host_copy<MethodScalars, Space>("cnc::host_scalars", scalars);
     host_scalars(0) = {};
-    scalars_before =
-        uninitialized<MethodScalars, SharedSpace<Space>>("cnc::scalars_before", 1);
+    scalars_before = uninitialized<MethodScalars, SharedSpace<Space>>("cnc::scalars_before", 1);
     kept_scalars = zeroed<MethodScalars, Space>("cnc::kept_scalars", 1);
     notice = std::make_unique<Notice<typename Space::execution_space>>();
     basis.reset();

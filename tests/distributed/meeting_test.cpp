@@ -125,7 +125,7 @@ TEST_CASE("a breakdown stays what it was, and a rank that does not come is misse
   for (MethodScalars& s : broken) s.breakdown = Breakdown::zero_divisor;
   const PhaseFacts& phase = method_facts(Method::pcg).iteration[0];
   on_each_rank([&](int r) {
-    AddUpPhase<double>{slots.meeting(r, 1), &broken[r], &kept[r], phase.sums, {},
+    AddUpPhase<double>{slots.meeting(r, 1), &broken[r],        &kept[r], phase.sums, {},
                        phase.is_product,    phase.with_scalar, nullptr}(0);
   });
   for (const MethodScalars& s : broken) CHECK(s.breakdown == Breakdown::zero_divisor);

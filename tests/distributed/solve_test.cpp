@@ -151,8 +151,7 @@ TEST_CASE("ranks with devices have the residuals of hosts") {
   check_methods<Kokkos::DefaultExecutionSpace>();
   WARN("exchanges go through " << link_of_devices());
   const auto in_float = known_problem<float>("poisson2d:16x16");
-  check_solution(in_float,
-                 solve_in_parts<Kokkos::DefaultExecutionSpace>(in_float, {.rtol = 1e-5}));
+  check_solution(in_float, solve_in_parts<Kokkos::DefaultExecutionSpace>(in_float, {.rtol = 1e-5}));
   const auto few = known_problem<double>("trefethen:2");  // not a row for each
   CHECK(solve_in_parts<Kokkos::DefaultExecutionSpace>(few, {}).report.converged());
   for (const auto norm : {ResidualNorm::two, ResidualNorm::infinity}) {

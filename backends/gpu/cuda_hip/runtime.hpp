@@ -130,7 +130,8 @@ bool offer_peer_memory(int device, void* memory, PeerTicket* ticket) {
   const DeviceScope scope(device);
   CNC_GPU_API(IpcMemHandle_t) handle;
   if (!succeeded(CNC_GPU_API(IpcGetMemHandle)(&handle, memory)) ||
-      !succeeded(CNC_GPU_API(DeviceGetPCIBusId)(ticket->device, int(sizeof ticket->device), device)))
+      !succeeded(
+          CNC_GPU_API(DeviceGetPCIBusId)(ticket->device, int(sizeof ticket->device), device)))
     return false;
   std::memcpy(ticket->handle, &handle, sizeof handle);
   return true;

@@ -60,9 +60,10 @@ struct PeerTicket {
 /// Memory of a device that the devices of other processes of the machine read and write themselves, also while kernels run.
 struct PeerMemory {
   void* (*allocate)(int device, std::size_t bytes);  ///< of zeros; DeviceError, OutOfMemory
-  void (*release)(int device, void* memory);         ///< what others have opened stays theirs until they close it
-  bool (*offer)(int device, void* memory, PeerTicket*);    ///< false: it cannot be reached
-  void* (*open)(int device, const PeerTicket&);            ///< null: not from this device
+  void (*release)(int device,
+                  void* memory);  ///< what others have opened stays theirs until they close it
+  bool (*offer)(int device, void* memory, PeerTicket*);  ///< false: it cannot be reached
+  void* (*open)(int device, const PeerTicket&);          ///< null: not from this device
   void (*close)(int device, void* opened);
 };
 

@@ -2,6 +2,8 @@
 
 #include <cnc/contract/methods.hpp>
 
+#include <type_traits>
+
 namespace cnc {
 
 /// Which of a method's lists of phases.
@@ -15,6 +17,30 @@ struct PassName {
 };
 
 namespace methods {
+
+/// The place of a method in Methods.
+template <class V, class Method>
+constexpr int method_index() {
+  int index = -1;
+  Methods<V>::for_each([&]<class Other>(int m) {
+    if (std::is_same_v<Method, Other>) index = m;
+  });
+  return index;
+}
+
+/// The name of a pass of a method, by its type.
+template <class V, class Method, class Pass>
+constexpr PassName name_of() {
+  PassName name{method_index<V, Method>(), PhaseGroup::finish, 0};
+  const auto find_in = [&](PhaseGroup group) {
+    return [&name, group]<class Phase>(int k) {
+      if (std::is_same_v<Phase, Pass>) name = {name.method, group, k};
+    };
+  };
+  Method::Start::for_each(find_in(PhaseGroup::start));
+  Method::Iteration::for_each(find_in(PhaseGroup::iteration));
+  return name;
+}
 
 /// Calls f.template operator()<Pass>() with the pass of a method at this place.
 template <class Method, class F>
