@@ -66,7 +66,7 @@ class AmongRanks final : public OtherRanks {
         halo_(std::move(halo)),
         sent_rows_(copied_there<Space>(halo_->plan.sent_rows)),
         rows_(halo_->rows),
-        meetings_(is_host_space<Space> ? nullptr : Meetings<Exec>::open(ctx, *halo_->channel)),
+        meetings_(Meetings<Exec>::open(ctx, *halo_->channel)),
         dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),
         dot_there_(zeroed<double, Space>("cnc::halo_dot", 1)),
         in_double_(ctx, *halo_, rows_.sums) {

@@ -92,22 +92,31 @@ class Meetings {
  public:
   using Space = typename Exec::memory_space;
 
-  /// Collective, and the same on all ranks: null where devices do not reach each other.
+  /// Collective, and the same on all ranks: null where devices do not reach each other. One rank alone meets nobody, in any
+  /// memory.
   static std::unique_ptr<Meetings> open(const Context<Exec>& ctx, Channel& channel) {
     auto group = PeerGroup<Exec>::open(
         ctx, channel, 2 * sizeof(SumsOfRank) * static_cast<std::size_t>(channel.size()));
-    if (!group) return nullptr;
+    if (!group && channel.size() > 1) return nullptr;
     return std::make_unique<Meetings>(std::move(group), channel.rank());
   }
+  /// Null: of one rank.
   Meetings(std::unique_ptr<PeerGroup<Exec>> group, int rank)
       : group_(std::move(group)), lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)) {
     std::vector<PlaceThere<SumsOfRank>> theirs;
-    for (int r = 0; r < group_->ranks(); ++r) theirs.push_back({slots(group_->of(r)) + 2 * rank});
+    if (group_) {
+      mine_ = slots(group_->mine());
+      for (int r = 0; r < group_->ranks(); ++r) theirs.push_back({slots(group_->of(r)) + 2 * rank});
+    } else {
+      alone_ = zeroed<SumsOfRank, Space>("cnc::sums_of_rank", 2);
+      mine_ = alone_.data();
+      theirs.push_back({mine_});
+    }
     theirs_ = copied_there<Space>(theirs);
   }
 
   Meeting next() {
-    return {group_->ranks(), theirs_.data(), slots(group_->mine()), ++number_, lost_.data()};
+    return {static_cast<int>(theirs_.extent(0)), theirs_.data(), mine_, ++number_, lost_.data()};
   }
   /// Whether somebody was waited for in vain, as far as the queue has come.
   bool has_lost() const { return *static_cast<volatile std::uint32_t*>(lost_.data()) != 0; }
@@ -116,6 +125,8 @@ class Meetings {
   static SumsOfRank* slots(char* memory) { return reinterpret_cast<SumsOfRank*>(memory); }
 
   std::unique_ptr<PeerGroup<Exec>> group_;
+  Vector<SumsOfRank, Space> alone_;
+  SumsOfRank* mine_ = nullptr;
   Vector<PlaceThere<SumsOfRank>, Space> theirs_;
   Vector<std::uint32_t, SharedSpace<Space>> lost_;
   std::uint32_t number_ = 0;

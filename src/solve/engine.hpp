@@ -111,6 +111,7 @@ class Engine {
         which_ == Method::pcg ? plain.classic(scalars()) : plain.single_reduction(scalars());
       });
     }
+    are_kept_ = false;  // a finishing pass may have left others
     repeat(iterations, rr_target, log, [&] {
       execute(PhaseGroup::iteration);
       see();
@@ -183,6 +184,7 @@ class Engine {
     const PassEntry<V>* const entries = starts ? passes().start : passes().iteration;
     const int count = starts ? method_->start_phases : method_->iteration_phases;
     is_seen_ = false;
+    if (starts) are_kept_ = false;  // parameters have been written since
     for (int k = 0; k < count; ++k) {
       const PassName name{static_cast<int>(which_), group, k};
       if (system_.ranks && phases[k].sums.count > 0 && !phases[k].is_product) keep_scalars();
@@ -193,10 +195,13 @@ class Engine {
   }
   /// The scalars as they are before a phase, in the order of the queue.
   void keep_scalars() const {
-    const Exec& exec = system_.ctx->execution_space_instance();
-    if (is_host_space<Space> || is_seen_) {
+    if (are_kept_) return;
+    if constexpr (is_host_space<Space>) {
+      work_.scalars_before(0) = work_.kept_scalars(0) = scalars();
+    } else if (is_seen_) {
       work_.scalars_before(0) = scalars();
-    } else if (!are_kept_) {
+    } else {
+      const Exec& exec = system_.ctx->execution_space_instance();
       Kokkos::deep_copy(exec, work_.scalars_before, work_.scalars);
       Kokkos::deep_copy(exec, work_.kept_scalars, work_.scalars);
     }
@@ -205,15 +210,14 @@ class Engine {
   /// What a phase has summed over the own rows becomes the sum over those of all ranks. Of a pass, the scalars that follow
   /// from its sums are worked out again, from those before it. A breakdown follows from sums, so all ranks have it.
   void add_up(const PhaseFacts& phase, PassName name) {
-    if constexpr (!is_host_space<Space>)
-      if (const auto meeting = system_.ranks->next_meeting()) {
-        on_each(*system_.ctx, 1,
-                AddUpPhase<V>{*meeting, work_.scalars.data(), work_.kept_scalars.data(), phase.sums,
-                              name, phase.is_product, phase.with_scalar,
-                              has_halo_dot_ ? system_.ranks->dot_of_end_there() : nullptr});
-        are_kept_ = true;
-        return;
-      }
+    if (const auto meeting = system_.ranks->next_meeting()) {
+      on_each(*system_.ctx, 1,
+              AddUpPhase<V>{*meeting, work_.scalars.data(), work_.kept_scalars.data(), phase.sums,
+                            name, phase.is_product, phase.with_scalar,
+                            has_halo_dot_ ? system_.ranks->dot_of_end_there() : nullptr});
+      are_kept_ = true;
+      return;
+    }
     see();
     MethodScalars& s = scalars();
     if (s.breakdown != Breakdown::none) return;
