@@ -28,6 +28,9 @@ head -2 several.mtx | cmp - <(head -2 one.mtx) || fail "x has the form that one 
 paste <(tail -n +3 one.mtx) <(tail -n +3 several.mtx) |
   awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 1e-6) exit 1 }' || fail "x in the order of the file"
 
+expect 0 "${run[@]}" solve poisson2d:30x20 --repeat 3
+[ "$(grep -c '^Later solves *2:' out)" = 1 ] || fail "solves after the first: $(cat out)"
+
 expect 1 "${run[@]}" solve poisson2d:30x20 --max-iterations 2 -q
 expect 2 "${run[@]}" solve nothing.mtx
 [ "$(grep -c '^cnc: ' err)" = 1 ] || fail "one message: $(cat err)"
