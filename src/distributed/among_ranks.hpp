@@ -79,9 +79,7 @@ class AmongRanks final : public OtherRanks {
   RankLink link() const { return in_double_.exchange.link(); }
 
   void add_up(double* values, int count) override {
-    if (in_double_.exchange.has_lost() || (in_float_ && in_float_->exchange.has_lost()) ||
-        (meetings_ && meetings_->has_lost()))
-      throw DeviceError("exchange", ctx_->backend().name, "a neighbour was not heard of any more");
+    require_all();
     const double* const all = channel().gather_all(values, count);
     for (int k = 0; k < count; ++k) {
       double sum = all[k];
@@ -99,7 +97,9 @@ class AmongRanks final : public OtherRanks {
     }
   }
   std::optional<Meeting> next_meeting() override {
-    return meetings_ ? std::optional(meetings_->next()) : std::nullopt;
+    if (!meetings_) return std::nullopt;
+    require_all();  // nobody is waited for twice
+    return meetings_->next();
   }
   double of_first(double value) override { return channel().gather_all(&value, 1)[0]; }
   std::string first_text(const std::string& mine) override {
@@ -131,6 +131,13 @@ class AmongRanks final : public OtherRanks {
 
  private:
   Channel& channel() const { return *halo_->channel; }
+  /// Errors   DeviceError (a device of another rank was waited for in vain, as far as the queue has come).
+  void require_all() const {
+    if (in_double_.exchange.has_lost() || (in_float_ && in_float_->exchange.has_lost()) ||
+        (meetings_ && meetings_->has_lost()))
+      throw DeviceError("exchange", ctx_->backend().name,
+                        "the device of another rank was not heard of any more");
+  }
 
   /// What it takes for vectors of W.
   template <class W>
