@@ -210,7 +210,8 @@ class DistributedSolver {
   /// As Solver::solve.
   ///
   /// Shapes   b, x: [rows of this rank]
-  /// Errors   InvalidArgument (extents; options that differ), RankError, and what callbacks and preconditioners throw.
+  /// Errors   InvalidArgument (extents; options that differ), RankError, DeviceError, and what callbacks and preconditioners
+  ///          throw; on devices the solver then has to be prepared again.
   SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x);
 
   const SolveOptions& options() const { return solver_.options(); }  ///< those of the next solve

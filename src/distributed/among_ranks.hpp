@@ -131,12 +131,16 @@ class AmongRanks final : public OtherRanks {
 
  private:
   Channel& channel() const { return *halo_->channel; }
-  /// Errors   DeviceError (a device of another rank was waited for in vain, as far as the queue has come).
+  /// Errors   DeviceError (a device of another rank was waited for in vain, as far as the queue has come, and no failure
+  ///          there is known).
   void require_all() const {
-    if (in_double_.exchange.has_lost() || (in_float_ && in_float_->exchange.has_lost()) ||
-        (meetings_ && meetings_->has_lost()))
-      throw DeviceError("exchange", ctx_->backend().name,
-                        "the device of another rank was not heard of any more");
+    const bool has_lost = in_double_.exchange.has_lost() ||
+                          (in_float_ && in_float_->exchange.has_lost()) ||
+                          (meetings_ && meetings_->has_lost());
+    if (!has_lost) return;
+    channel().hear_failures();
+    throw DeviceError("exchange", ctx_->backend().name,
+                      "the device of another rank was not heard of any more");
   }
 
   /// What it takes for vectors of W.
@@ -168,6 +172,7 @@ class AmongRanks final : public OtherRanks {
 
   template <class W>
   void begin_in(const W* x, bool transposed) {
+    if (channel().size() == 1) return;
     Exchange<W, Exec>& with_others = parts<W>().exchange;
     if (!transposed) return with_others.begin(*ctx_, sent_rows_, x);
     if (!to_owners_) {
@@ -179,6 +184,7 @@ class AmongRanks final : public OtherRanks {
   }
   template <class W>
   void end_in(W* y, bool transposed, const W* with) {
+    if (channel().size() == 1) return;  // the dot stays zero
     For<W>& p = parts<W>();
     if (transposed) return add_rows<W>(*from_others_, p.exchange.end_back(*ctx_), y, nullptr);
     add_rows<W>(rows_, p.exchange.end(*ctx_), y, with);

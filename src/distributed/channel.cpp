@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <thread>
+#include <utility>
 
 namespace cnc {
 namespace detail {
@@ -98,6 +100,29 @@ void Channel::wait(MPI_Request* requests, int count) {
 /// A rank that failed when it had begun fewer operations than this one, or in the middle of one, will not come to the
 /// present one. One that had begun as many has done its part of it.
 void Channel::listen() {
+  take_failure();
+  for (const Failure& failure : failed_) {
+    const bool in_the_middle = failure.is_own != 0 && failure.finished < failure.begun;
+    if (failure.is_heard != 0 && (failure.begun < begun_ || in_the_middle)) throw InOtherRank();
+  }
+}
+
+void Channel::hear_failures() {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  while (Clock::now() - begin < std::chrono::seconds(1)) {
+    take_failure();
+    for (const Failure& failure : failed_)
+      if (failure.is_heard != 0) throw InOtherRank();
+    std::this_thread::yield();
+  }
+}
+
+void Channel::do_it_now() {
+  for (const std::function<void()>& work : std::exchange(later_, {})) work();
+}
+
+void Channel::take_failure() {
   int told = 0;
   MPI_Status status;
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(), failures_, &told, &status), "MPI_Iprobe");
@@ -107,10 +132,6 @@ void Channel::listen() {
                        MPI_STATUS_IGNORE),
               "MPI_Recv");
     failure.is_heard = 1;
-  }
-  for (const Failure& failure : failed_) {
-    const bool in_the_middle = failure.is_own != 0 && failure.finished < failure.begun;
-    if (failure.is_heard != 0 && (failure.begun < begun_ || in_the_middle)) throw InOtherRank();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cnc::detail {
@@ -52,6 +53,12 @@ class Channel {
 
   /// Waits for operations that were begun; whatever they use must outlive them, also where this throws: see can_free().
   void wait(MPI_Request* requests, int count);
+  /// Throws, as waits do, if another rank tells of a failure within a second; for a rank that waits elsewhere in vain.
+  void hear_failures();
+  /// What is to be done once all ranks have come to a later collective call than this one is in.
+  void do_later(std::function<void()> work) { later_.push_back(std::move(work)); }
+  /// It is now.
+  void do_it_now();
   /// Whether what was made on it can be given back to MPI.
   bool can_free() const;
 
@@ -83,6 +90,8 @@ class Channel {
   };
   class InOtherRank {};  ///< thrown where a rank waits for one that will not come
   void listen();
+  /// Takes one message of a failure, if there is one.
+  void take_failure();
   [[noreturn]] void settle(std::exception_ptr mine, const std::string& text);
   int tag() const { return static_cast<int>(calls_ % 30000); }
 
@@ -96,6 +105,7 @@ class Channel {
   std::uint64_t finished_ = 0;  ///< those that came to their end
   std::vector<unsigned char> mine_, all_;
   std::vector<Failure> failed_;  ///< by rank, in this call
+  std::vector<std::function<void()>> later_;
 };
 
 }  // namespace cnc::detail

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <string>
@@ -31,9 +32,11 @@ class PeerGroup {
         is_one_machine && ctx.backend().peers != nullptr ? ctx.backend().peers() : nullptr;
     struct Offer {
       PeerTicket ticket;
+      char model[64];  ///< scalars are worked out by the devices, which must round alike
       std::int32_t is_one;
     } mine{};
-    auto group = std::make_unique<PeerGroup>(memory, ctx.queue().device, channel.rank());
+    ctx.backend().availability().detail.copy(mine.model, sizeof mine.model - 1);
+    auto group = std::make_unique<PeerGroup>(memory, ctx.queue().device, channel);
     if (memory != nullptr) try {
         group->mine_ = memory->allocate(group->device_, bytes);
         mine.is_one = memory->offer(group->device_, group->mine_, &mine.ticket);
@@ -41,9 +44,12 @@ class PeerGroup {
       }
     const Offer* const all = channel.gather_all(&mine, 1);
     const std::vector<Offer> offers(all, all + channel.size());
+    channel.do_it_now();
     std::set<std::string> devices;
     for (const Offer& offer : offers)
-      if (offer.is_one == 0 || !devices.insert(offer.ticket.device).second) return nullptr;
+      if (offer.is_one == 0 || std::strcmp(offer.model, offers[0].model) != 0 ||
+          !devices.insert(offer.ticket.device).second)
+        return nullptr;
     std::int32_t is_open = 1;
     for (int r = 0; r < channel.size(); ++r) {
       group->of_.push_back(r == channel.rank()
@@ -56,12 +62,17 @@ class PeerGroup {
     return group;
   }
 
-  PeerGroup(const PeerMemory* memory, int device, int rank)
-      : memory_(memory), device_(device), rank_(rank) {}
+  /// The channel outlives it.
+  PeerGroup(const PeerMemory* memory, int device, Channel& channel)
+      : memory_(memory), device_(device), channel_(channel) {}
   ~PeerGroup() {
     for (std::size_t r = 0; r < of_.size(); ++r)
-      if (of_[r] != nullptr && static_cast<int>(r) != rank_) memory_->close(device_, of_[r]);
-    if (mine_ != nullptr) memory_->release(device_, mine_);
+      if (of_[r] != nullptr && static_cast<int>(r) != channel_.rank())
+        memory_->close(device_, of_[r]);
+    // Others may have it open still.
+    if (mine_ != nullptr)
+      channel_.do_later(
+          [memory = memory_, device = device_, mine = mine_] { memory->release(device, mine); });
   }
   PeerGroup(const PeerGroup&) = delete;
   PeerGroup& operator=(const PeerGroup&) = delete;
@@ -72,7 +83,8 @@ class PeerGroup {
 
  private:
   const PeerMemory* memory_;
-  int device_, rank_;
+  int device_;
+  Channel& channel_;
   void* mine_ = nullptr;
   std::vector<void*> of_;  ///< by rank, as this device reaches them
 };

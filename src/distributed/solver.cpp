@@ -101,6 +101,7 @@ void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channe
   detail::Agreement agreement;
   agreement.add("what is called", std::string(call));
   agreement.add("the backend", std::string(ctx_.backend().name));  // scalar steps are rounded by it
+  agreement.add("the memory", Context<Exec>::memory);
   agreement.add("the preconditioner object", preconditioner_);
   detail::add_options(agreement, o);
   agreement.require_of_all(channel);
@@ -169,7 +170,8 @@ template <class V, class Exec>
 SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
                                               const Vector<V, Space>& x) {
   require(matrix_.halo_ != nullptr, "DistributedSolver: call prepare before solve");
-  detail::Channel& channel = *matrix_.halo_->channel;
+  const std::shared_ptr<detail::Channel> kept = matrix_.halo_->channel;
+  detail::Channel& channel = *kept;
   SolveReport report;
   channel.together([&] {
     agree("solve", channel);
@@ -181,7 +183,13 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
                  std::to_string(x.extent(0));
         });
     });
-    report = solver_.solve(b, x);
+    try {
+      report = solver_.solve(b, x);
+    } catch (...) {
+      // How many exchanges the queues of ranks have come to is no longer the same on all.
+      if (Context<Exec>::memory == MemorySpace::device) matrix_ = {};
+      throw;
+    }
     double sums[] = {report.bytes, report.flops};
     ranks_->add_up(sums, 2);
     report.bytes = sums[0];

@@ -8,7 +8,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstring>
+#include <thread>
+#include <type_traits>
 
 namespace cnc::detail {
 
@@ -67,6 +68,7 @@ class Notice {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
     for (unsigned looks = 1; !is_there(); ++looks) {
+      if (looks % 1024 == 0) std::this_thread::yield();
       if (looks % 4096 != 0 || Clock::now() - begin < std::chrono::seconds(2)) continue;
       ctx.fence();
       if (!is_there())

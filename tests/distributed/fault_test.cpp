@@ -1,3 +1,4 @@
+#include "distributed/channel.hpp"
 #include "distributed/distributed_test.hpp"
 
 #include <chrono>
@@ -33,6 +34,20 @@ const int last = world().size() - 1;
 bool is_last() { return world().rank() == last; }
 
 }  // namespace
+
+TEST_CASE("a rank that waits for a device hears of failures on others") {
+  detail::Channel& channel = *world().channel();
+  const int rank = world().rank(), last = world().size() - 1;
+  const std::string text = thrown_by([&] {
+    world().together([&] {
+      if (rank == last) throw InvalidArgument("told");
+      channel.hear_failures();
+      throw DeviceError("wait", "device", "nobody said a word");
+    });
+  });
+  CHECK(text == (rank == last ? "told" : "rank " + std::to_string(last) + ": told"));
+  world().together([&] { channel.hear_failures(); });  // of this call: none
+}
 
 TEST_CASE("options that differ are refused, by name") {
   Parts parts;

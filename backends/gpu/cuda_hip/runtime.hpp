@@ -117,8 +117,11 @@ void* allocate_peer_memory(int device, std::size_t bytes) {
   return memory;
 }
 void release_peer_memory(int device, void* memory) {
-  const DeviceScope scope(device);
-  (void)CNC_GPU_API(Free)(memory);
+  try {
+    const DeviceScope scope(device);
+    (void)CNC_GPU_API(Free)(memory);
+  } catch (const Error&) {  // a device that has failed gives nothing back
+  }
 }
 /// Whether a call that may be refused was not; the next operation is not to blame if it was.
 bool succeeded(CNC_GPU_API(Error_t) code) {
@@ -147,8 +150,11 @@ void* open_peer_memory(int device, const PeerTicket& ticket) {
              : nullptr;
 }
 void close_peer_memory(int device, void* opened) {
-  const DeviceScope scope(device);
-  (void)succeeded(CNC_GPU_API(IpcCloseMemHandle)(opened));
+  try {
+    const DeviceScope scope(device);
+    (void)succeeded(CNC_GPU_API(IpcCloseMemHandle)(opened));
+  } catch (const Error&) {  // the same
+  }
 }
 
 }  // namespace

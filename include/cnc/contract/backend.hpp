@@ -61,10 +61,10 @@ struct PeerTicket {
 struct PeerMemory {
   void* (*allocate)(int device, std::size_t bytes);  ///< of zeros; DeviceError, OutOfMemory
   void (*release)(int device,
-                  void* memory);  ///< what others have opened stays theirs until they close it
+                  void* memory);  ///< once others have closed it; throws nothing
   bool (*offer)(int device, void* memory, PeerTicket*);  ///< false: it cannot be reached
   void* (*open)(int device, const PeerTicket&);          ///< null: not from this device
-  void (*close)(int device, void* opened);
+  void (*close)(int device, void* opened);  ///< throws nothing
 };
 
 /// What products read of a RowDictionaryOperand.
