@@ -162,7 +162,8 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
   const double solve_start = now();
   outcome.report = solver.solve(b, own);
   outcome.repeats.first_seconds = now() - solve_start;
-  if (request.repeat > 1) repeat_solves(solver, A, b, own, x0, request.repeat, outcome);
+  if (request.repeat > 1 && outcome.report.status != SolveStatus::stopped)
+    repeat_solves(solver, A, b, own, x0, request.repeat, outcome);
   line.clear();
   outcome.advice = solver.advice();
   if (amg) outcome.hierarchy = amg->hierarchy();

@@ -21,6 +21,7 @@ namespace cnc::detail {
 /// from there on are done again, and all later ones with two passes at once. Givens rotations give the residual norm. When
 /// a cycle ends, the residual is a combination of the basis: no product, and b is not needed. A backend may make the steps
 /// between two looks in one launch (MatrixOps::arnoldi): more of them then, and a loss in the last is no exception.
+/// Among several ranks every step waits for the host, which adds up the dots.
 ///
 /// Method   Saad & Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, 1986,
 ///          section 3; Saad, A flexible inner-outer preconditioned GMRES algorithm, 1993; reorthogonalisation:

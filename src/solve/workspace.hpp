@@ -47,8 +47,8 @@ struct Workspace {
   Kokkos::View<MethodScalars*, Space> scalars;
   Kokkos::View<MethodScalars*, SharedSpace<Space>>
       host_scalars,                                  ///< the host's copy; the same on a host
-      scalars_before;                                ///< among several ranks: those before a phase
-  Kokkos::View<MethodScalars*, Space> kept_scalars;  ///< the same where no host sees them
+      scalars_before;                                ///< among several ranks: those before a pass
+  Kokkos::View<MethodScalars*, Space> kept_scalars;  ///< the same where devices add up sums
   std::unique_ptr<Notice<typename Space::execution_space>>
       notice;  ///< by which the host sees them there
   /// [longest_batch] of a run, and as many of what takes the energy norm down
