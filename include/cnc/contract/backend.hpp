@@ -53,8 +53,8 @@ struct Recording {
 
 /// What another process needs to reach memory of a device.
 struct PeerTicket {
-  unsigned char handle[64] = {};
-  char device[32] = {};  ///< on the machine, zero-terminated: the same for the same device
+  unsigned char handle[64] = {};  ///< as the vendor's library makes it
+  char device[32] = {};           ///< on the machine, zero-terminated: the same for the same device
 };
 
 /// Memory of a device that the devices of other processes of the machine read and write themselves, also while kernels run.
@@ -64,7 +64,7 @@ struct PeerMemory {
                   void* memory);  ///< once others have closed it; throws nothing
   bool (*offer)(int device, void* memory, PeerTicket*);  ///< false: it cannot be reached
   void* (*open)(int device, const PeerTicket&);          ///< null: not from this device
-  void (*close)(int device, void* opened);  ///< throws nothing
+  void (*close)(int device, void* opened);               ///< what was opened; throws nothing
 };
 
 /// What products read of a RowDictionaryOperand.
