@@ -281,4 +281,16 @@ void ColumnProduct<Exec, Operand, V>::spmm(const Queue& queue, int columns, V al
                        StoreColumnScalar{dots.scalars, dots.self_scalar});
 }
 
+// Instances for a type of vectors, and for matrices of M with it.
+#define CNC_INSTANTIATE_COLUMNS(V)      \
+  template struct Columns<HostExec, V>; \
+  CNC_IF_DEVICE(template struct Columns<DeviceExec, V>;)
+#define CNC_INSTANTIATE_COLUMN_PRODUCT(Operand, V)     \
+  template struct ColumnProduct<HostExec, Operand, V>; \
+  CNC_IF_DEVICE(template struct ColumnProduct<DeviceExec, Operand, V>;)
+#define CNC_INSTANTIATE_COLUMN_PRODUCTS(M, V)        \
+  CNC_INSTANTIATE_COLUMN_PRODUCT(BcsrOperand<M>, V)  \
+  CNC_INSTANTIATE_COLUMN_PRODUCT(BsellOperand<M>, V) \
+  CNC_INSTANTIATE_COLUMN_PRODUCT(DiaOperand<M>, V)
+
 }  // namespace cnc::kokkos

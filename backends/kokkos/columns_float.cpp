@@ -2,14 +2,7 @@
 
 namespace cnc::kokkos {
 
-template struct Columns<HostExec, float>;
-CNC_IF_DEVICE(template struct Columns<DeviceExec, float>;)
-
-#define CNC_INSTANTIATE(Operand)                           \
-  template struct ColumnProduct<HostExec, Operand, float>; \
-  CNC_IF_DEVICE(template struct ColumnProduct<DeviceExec, Operand, float>;)
-CNC_INSTANTIATE(BcsrOperand<float>)
-CNC_INSTANTIATE(BsellOperand<float>)
-CNC_INSTANTIATE(DiaOperand<float>)
+CNC_INSTANTIATE_COLUMNS(float)
+CNC_INSTANTIATE_COLUMN_PRODUCTS(float, float)
 
 }  // namespace cnc::kokkos

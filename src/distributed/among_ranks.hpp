@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,11 +67,13 @@ class AmongRanks final : public OtherRanks {
         halo_(std::move(halo)),
         sent_rows_(copied_there<Space>(halo_->plan.sent_rows)),
         rows_(halo_->rows),
-        meetings_(Meetings<Exec>::open(ctx, *halo_->channel)),
+        lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)),
+        meetings_(Meetings<Exec>::open(ctx, *halo_->channel, lost_.data())),
         dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),
         dot_there_(zeroed<double, Space>("cnc::halo_dot", 1)),
-        in_double_(ctx, *halo_, rows_.sums) {
-    if constexpr (std::is_same_v<T, float>) in_float_.emplace(ctx, *halo_, rows_.sums);
+        in_double_(ctx, *halo_, rows_.sums, lost_.data()) {
+    if constexpr (std::is_same_v<T, float>)
+      in_float_.emplace(ctx, *halo_, rows_.sums, lost_.data());
   }
 
   /// Works with this context from now on.
@@ -134,10 +137,7 @@ class AmongRanks final : public OtherRanks {
   /// Errors   DeviceError (a device of another rank was waited for in vain, as far as the queue has come, and no failure
   ///          there is known).
   void require_all() const {
-    const bool has_lost = in_double_.exchange.has_lost() ||
-                          (in_float_ && in_float_->exchange.has_lost()) ||
-                          (meetings_ && meetings_->has_lost());
-    if (!has_lost) return;
+    if (*static_cast<volatile std::uint32_t*>(lost_.data()) == 0) return;
     channel().hear_failures();
     throw DeviceError("exchange", ctx_->backend().name,
                       "the device of another rank was not heard of any more");
@@ -149,8 +149,8 @@ class AmongRanks final : public OtherRanks {
     Exchange<W, Exec> exchange;
     Vector<W, Space> added, beside;  ///< of a dot, by the rows of the halo
 
-    For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows)
-        : exchange(ctx, halo.channel, halo.plan),
+    For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows, std::uint32_t* lost)
+        : exchange(ctx, halo.channel, halo.plan, lost),
           added(uninitialized<W, Space>("cnc::added", static_cast<std::size_t>(rows))),
           beside(uninitialized<W, Space>("cnc::beside", static_cast<std::size_t>(rows))) {}
   };
@@ -198,6 +198,7 @@ class AmongRanks final : public OtherRanks {
   Vector<index_t, Space> sent_rows_;
   SparseRowsIn<T, Space> rows_;
   std::optional<SparseRowsIn<T, Space>> to_owners_, from_others_;  ///< once a transpose is wanted
+  Vector<std::uint32_t, SharedSpace<Space>> lost_;                 ///< a device of another rank
   std::unique_ptr<Meetings<Exec>> meetings_;
   Vector<double, SharedSpace<Space>> dot_;  ///< where sums take the host
   Vector<double, Space> dot_there_;         ///< else

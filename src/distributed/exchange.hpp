@@ -8,6 +8,7 @@
 
 #include <cnc/vector.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -36,10 +37,11 @@ class Exchange {
   using Space = typename Exec::memory_space;
   static constexpr bool is_device = !is_host_space<Space>;
 
-  /// Collective.
-  Exchange(const Context<Exec>& ctx, std::shared_ptr<Channel> channel, const PartitionPlan& plan)
+  /// Collective. lost: as of Meetings.
+  Exchange(const Context<Exec>& ctx, std::shared_ptr<Channel> channel, const PartitionPlan& plan,
+           [[maybe_unused]] std::uint32_t* lost)
       : channel_(std::move(channel)), buffers_(std::make_unique<Buffers>()) {
-    if constexpr (is_device) peers_ = Peers<W, Exec>::open(ctx, *channel_, plan);
+    if constexpr (is_device) peers_ = Peers<W, Exec>::open(ctx, *channel_, plan, lost);
     const auto buffer = [](const char* label, offset_t n) {
       return uninitialized<W, SharedSpace<Space>>(label, static_cast<std::size_t>(n));
     };
@@ -87,8 +89,6 @@ class Exchange {
     if (!is_device) return RankLink::mpi;
     return peers_ ? RankLink::devices : RankLink::through_host;
   }
-  /// Whether a neighbour was waited for in vain, as far as the queue has come.
-  bool has_lost() const { return peers_ && peers_->has_lost(); }
 
   /// Where the halo's entries that go to their owners are to be left, before send_back. The backend reaches it.
   W* begin_back() {

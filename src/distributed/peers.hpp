@@ -106,15 +106,17 @@ class Meetings {
 
   /// Collective, and the same on all ranks: null where devices do not reach each other. One rank alone meets nobody, in any
   /// memory.
-  static std::unique_ptr<Meetings> open(const Context<Exec>& ctx, Channel& channel) {
+  /// lost: a word that host and device reach, for as long as this lives; set to 1 when somebody is waited for in vain.
+  static std::unique_ptr<Meetings> open(const Context<Exec>& ctx, Channel& channel,
+                                        std::uint32_t* lost) {
     auto group = PeerGroup<Exec>::open(
         ctx, channel, 2 * sizeof(SumsOfRank) * static_cast<std::size_t>(channel.size()));
     if (!group && channel.size() > 1) return nullptr;
-    return std::make_unique<Meetings>(std::move(group), channel.rank());
+    return std::make_unique<Meetings>(std::move(group), channel.rank(), lost);
   }
   /// Null: of one rank.
-  Meetings(std::unique_ptr<PeerGroup<Exec>> group, int rank)
-      : group_(std::move(group)), lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)) {
+  Meetings(std::unique_ptr<PeerGroup<Exec>> group, int rank, std::uint32_t* lost)
+      : group_(std::move(group)), lost_(lost) {
     std::vector<PlaceThere<SumsOfRank>> theirs;
     if (group_) {
       mine_ = slots(group_->mine());
@@ -128,10 +130,8 @@ class Meetings {
   }
 
   Meeting next() {
-    return {static_cast<int>(theirs_.extent(0)), theirs_.data(), mine_, ++number_, lost_.data()};
+    return {static_cast<int>(theirs_.extent(0)), theirs_.data(), mine_, ++number_, lost_};
   }
-  /// Whether somebody was waited for in vain, as far as the queue has come.
-  bool has_lost() const { return *static_cast<volatile std::uint32_t*>(lost_.data()) != 0; }
 
  private:
   static SumsOfRank* slots(char* memory) { return reinterpret_cast<SumsOfRank*>(memory); }
@@ -140,7 +140,7 @@ class Meetings {
   Vector<SumsOfRank, Space> alone_;
   SumsOfRank* mine_ = nullptr;
   Vector<PlaceThere<SumsOfRank>, Space> theirs_;
-  Vector<std::uint32_t, SharedSpace<Space>> lost_;
+  std::uint32_t* lost_;
   std::uint32_t number_ = 0;
 };
 
@@ -186,19 +186,19 @@ class Peers {
   using Space = typename Exec::memory_space;
 
   /// Collective, and the same on all ranks: null where devices do not reach each other.
+  /// lost: as of Meetings.
   static std::unique_ptr<Peers> open(const Context<Exec>& ctx, Channel& channel,
-                                     const PartitionPlan& plan) {
+                                     const PartitionPlan& plan, std::uint32_t* lost) {
     auto group = PeerGroup<Exec>::open(
         ctx, channel,
         word_bytes(channel.size()) + 2 * sizeof(W) * static_cast<std::size_t>(plan.halo));
     if (!group) return nullptr;
-    return std::make_unique<Peers>(std::move(group), channel, plan);
+    return std::make_unique<Peers>(std::move(group), channel, plan, lost);
   }
   /// Collective.
-  Peers(std::unique_ptr<PeerGroup<Exec>> group, Channel& channel, const PartitionPlan& plan)
-      : group_(std::move(group)),
-        halo_(plan.halo),
-        lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)) {
+  Peers(std::unique_ptr<PeerGroup<Exec>> group, Channel& channel, const PartitionPlan& plan,
+        std::uint32_t* lost)
+      : group_(std::move(group)), halo_(plan.halo), lost_(lost) {
     // To each neighbour: where in my memory his entries begin, how many there are in all, and which word is his.
     std::vector<std::vector<index_t>> there(static_cast<std::size_t>(channel.size()));
     index_t place = 0;
@@ -229,11 +229,9 @@ class Peers {
     on_each(ctx, neighbours(), TellNeighbour{words_.data(), number_});
   }
   const W* end(const Context<Exec>& ctx) {
-    on_each(ctx, neighbours(), HearNeighbour{words_in(group_->mine()), number_, lost_.data()});
+    on_each(ctx, neighbours(), HearNeighbour{words_in(group_->mine()), number_, lost_});
     return halo_in(group_->mine()) + offset_t(number_ % 2) * halo_;
   }
-  /// Whether a neighbour was waited for in vain, as far as the queue has come.
-  bool has_lost() const { return *static_cast<volatile std::uint32_t*>(lost_.data()) != 0; }
 
  private:
   /// Words of neighbours, in the order of the plan; room for all ranks.
@@ -250,7 +248,7 @@ class Peers {
   index_t halo_;
   Vector<PlaceThere<volatile std::uint32_t>, Space> words_;  ///< of this rank with each neighbour
   Vector<PlaceThere<W>, Space> places_[2];                   ///< of each entry sent
-  Vector<std::uint32_t, SharedSpace<Space>> lost_;
+  std::uint32_t* lost_;
   std::uint32_t number_ = 0;  ///< exchanges begun
 };
 

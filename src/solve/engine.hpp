@@ -196,13 +196,11 @@ class Engine {
   /// The scalars as they are before a phase, in the order of the queue.
   void keep_scalars() const {
     if (are_kept_) return;
-    if constexpr (is_host_space<Space>) {
-      work_.scalars_before(0) = work_.kept_scalars(0) = scalars();
-    } else if (is_seen_) {
-      work_.scalars_before(0) = scalars();
+    if (is_host_space<Space> || is_seen_) {
+      work_.host_kept_scalars(0) = scalars();
     } else {
       const Exec& exec = system_.ctx->execution_space_instance();
-      Kokkos::deep_copy(exec, work_.scalars_before, work_.scalars);
+      Kokkos::deep_copy(exec, work_.host_kept_scalars, work_.scalars);
       Kokkos::deep_copy(exec, work_.kept_scalars, work_.scalars);
     }
   }
@@ -231,7 +229,7 @@ class Engine {
     if (phase.is_product) {
       for (int k = 0; k < phase.sums.count; ++k) s[phase.sums.at[k]] = sums[k];
     } else {
-      s = work_.scalars_before(0);
+      s = work_.host_kept_scalars(0);
       phase.take_sums(s, sums);
     }
     if constexpr (!is_host_space<Space>)

@@ -46,9 +46,9 @@ struct Workspace {
        has_normal = false;  ///< whether there are these, though they may be of no rows
   Kokkos::View<MethodScalars*, Space> scalars;
   Kokkos::View<MethodScalars*, SharedSpace<Space>>
-      host_scalars,                                  ///< the host's copy; the same on a host
-      scalars_before;                                ///< among several ranks: those before a pass
-  Kokkos::View<MethodScalars*, Space> kept_scalars;  ///< the same where devices add up sums
+      host_scalars;                                  ///< the host's copy; the same on a host
+  Kokkos::View<MethodScalars*, Space> kept_scalars;  ///< among several ranks: those before a pass
+  Kokkos::View<MethodScalars*, SharedSpace<Space>> host_kept_scalars;  ///< the host's copy of these
   std::unique_ptr<Notice<typename Space::execution_space>>
       notice;  ///< by which the host sees them there
   /// [longest_batch] of a run, and as many of what takes the energy norm down
@@ -138,8 +138,8 @@ struct Workspace {
     scalars = zeroed<MethodScalars, Space>("cnc::scalars", 1);
     host_scalars = host_copy<MethodScalars, Space>("cnc::host_scalars", scalars);
     host_scalars(0) = {};
-    scalars_before = uninitialized<MethodScalars, SharedSpace<Space>>("cnc::scalars_before", 1);
     kept_scalars = zeroed<MethodScalars, Space>("cnc::kept_scalars", 1);
+    host_kept_scalars = host_copy<MethodScalars, Space>("cnc::host_kept_scalars", kept_scalars);
     notice = std::make_unique<Notice<typename Space::execution_space>>();
     basis.reset();
     rr_history = uninitialized<double, SharedSpace<Space>>("cnc::rr_history", longest_batch);
