@@ -74,6 +74,20 @@ struct PassEntries {
   static void end_run(const Queue&, const RunLink&, const MethodScalars*);
 };
 
+/// What a product has to do with devices of other ranks, alone or in a run.
+template <int wave, class V>
+struct PeerEntries {
+  /// Entries of x go on their way.
+  static void send(const Queue&, const PeerOperand<V>&, const V* x, const RunState*);
+  /// y += the entries in columns of others times what has come of x. The dot of `with`, unless that is null, with what was
+  /// added is the result, or, where it meets, is added to what the result holds, for the sum over all ranks.
+  static void receive(const Queue&, const PeerOperand<V>&, V* y, const V* with, double* result,
+                      bool meets, const RunState*);
+  /// Dots of y over all ranks.
+  static void dots(const Queue&, index_t n, const PeerOperand<V>&, const V* y,
+                   const ProductDots<V>& results, const RunState*);
+};
+
 /// The products of one format.
 template <int wave, class Operand, class V>
 struct MatrixEntries {

@@ -31,10 +31,11 @@ inline constexpr bool is_plain_cg = Method::symmetric && !Method::restarts && !r
 }
 &&!requires { Method::smoothed; };
 template <class Rows, class Method>
-inline constexpr bool is_resident_for =
-    reads_dictionary<Rows> ? is_plain_cg<Method>
-                           : always_resident<Rows> || (all_kernels && compiled_block<Rows> > 0 &&
-                                                       is_plain_cg<Method>);
+inline constexpr bool is_resident_for = reads_dictionary<Rows>
+                                            ? is_plain_cg<Method>
+                                            : always_resident<Rows> ||
+                                                  (all_kernels && compiled_block<Rows> > 0 &&
+                                                   is_plain_cg<Method>);
 template <class Rows, class Method>
 inline constexpr bool has_resident_form = !transposes<Method> && is_resident_for<Rows, Method>;
 
@@ -126,7 +127,9 @@ struct MethodRunner {
   }
 
   StreamedRun<wave, Operand, V, Method> streamed() const {
-    return {A, M, run.preconditioner, v, scalars, plan.state.template as<RunState>(), &outcome()};
+    return {
+        A,         M, run.preconditioner, peers(), v, scalars, plan.state.template as<RunState>(),
+        &outcome()};
   }
 
   void go() {
@@ -150,7 +153,7 @@ struct MethodRunner {
 
   /// Whether to try a form in one launch.
   bool asks_for(SolveForm form) const {
-    return !between() && (run.form == form || run.form == SolveForm::run);
+    return !between() && peers() == nullptr && (run.form == form || run.form == SolveForm::run);
   }
 
   /// Begins a recurrence where the run is to, once.
@@ -325,6 +328,8 @@ struct MethodRunner {
     wait_for_end();
   }
 
+  const PeerOperand<V>* peers() const { return std::get<const PeerOperand<V>*>(run.peers); }
+
   /// Whether the preconditioner is enqueued between passes.
   bool between() const { return run.preconditioner.enqueue != nullptr; }
   index_t group(bool of_several) const {
@@ -340,9 +345,16 @@ struct MethodRunner {
   template <class Phases>
   const Graph* captured(const Phases& phases) {
     const std::uint64_t version = run.preconditioner.version;
-    GraphKey<Operand, V> key{
-        A,      {}, M, v, scalars, queue.partials, queue.block_threads, method_index<V, Method>(),
-        version};
+    GraphKey<Operand, V> key{A,
+                             {},
+                             M,
+                             v,
+                             scalars,
+                             queue.partials,
+                             queue.block_threads,
+                             method_index<V, Method>(),
+                             version,
+                             peers() != nullptr ? *peers() : PeerOperand<V>()};
     key.A.transpose = nullptr;  // where the operand is does not count, but what it is
     if (transposes<Method>) key.transpose = *A.transpose;
     for (const auto& captured : plan.graphs)

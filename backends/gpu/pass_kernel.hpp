@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gpu/peers.hpp>
 #include <gpu/preconditioner.hpp>
 #include <gpu/row_values.hpp>
 #include <gpu/vector_ops.hpp>
@@ -48,9 +49,11 @@ CNC_GPU_DEVICE void give_up_pass(Breakdown breakdown, MethodScalars* scalars, co
 }
 
 /// The last block's last act: scalars, log, and whether the run goes on.
-template <class Pass>
-CNC_GPU_DEVICE void finish_pass(const KeptScalars& begun, const double* sums,
+template <class Pass, int count>
+CNC_GPU_DEVICE void finish_pass(const KeptScalars& begun, double (&sums)[count],
                                 MethodScalars* scalars, const RunLink& run) {
+  if constexpr (Pass::sums.count > 0)
+    if (run.meeting != nullptr) meet_peers(*run.meeting, sums);
   MethodScalars s = begun.get();
   end_pass<Pass>(s, sums);
   copy_scalars(s, *scalars);
@@ -90,7 +93,8 @@ pass_kernel(index_t n, PreconditionerOperand<V> M, MethodVectors<V> v, MethodSca
       !(Work::preconditions && Pass::M.passes_only && v[Work::to] == v[Work::from]);
   V scale = 1;
   if constexpr (Pass::again.active() && Work::states)
-    if (v[Pass::again.to] == v[Pass::again.from] && M.kind == PreconditionerKind::jacobi)
+    if (n > 0 && v[Pass::again.to] == v[Pass::again.from] &&
+        M.kind == PreconditionerKind::jacobi)  // vectors of no rows are all at the same place
       scale = M.inverse[0];
   const auto load = [&](Row<V>& row, index_t i) {
     for_vectors<Work::loads>([&](auto k) { row[k] = v[k][i]; });

@@ -24,6 +24,7 @@ struct GraphKey {
   int block_threads;
   int method;
   std::uint64_t preconditioner;  ///< its version
+  PeerOperand<V> peers;          ///< where there are some
   bool operator==(const GraphKey&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cnc/contract/peers.hpp>
 #include <cnc/contract/phases.hpp>
 
 #include <target/gpu.hpp>
@@ -77,6 +78,7 @@ struct RunLink {
   RunPlace place = RunPlace::none;
   RunState* state = nullptr;
   RunOutcome* outcome = nullptr;
+  const PeerMeeting* meeting = nullptr;  ///< of the ranks whose sums these are; null: the own alone
 };
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

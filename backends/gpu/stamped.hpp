@@ -36,36 +36,48 @@ struct StampedWord;
 
 template <>
 struct StampedWord<float> {
-  std::uint64_t bits;
-  CNC_GPU_DEVICE void store(float value, std::uint32_t epoch) {
+  using Bits = std::uint64_t;
+  Bits bits;
+  static CNC_GPU_DEVICE Bits packed(float value, std::uint32_t epoch) {
     std::uint32_t raw;
     memcpy(&raw, &value, sizeof raw);
-    store_relaxed(&bits, std::uint64_t(epoch) << 32 | raw);
+    return std::uint64_t(epoch) << 32 | raw;
   }
-  /// False where it is not of this epoch.
-  CNC_GPU_DEVICE bool load(float& value, std::uint32_t epoch) const {
-    const std::uint64_t seen = load_relaxed(&bits);
+  /// False where they are not of this epoch.
+  static CNC_GPU_DEVICE bool unpack(Bits seen, float& value, std::uint32_t epoch) {
     const auto raw = static_cast<std::uint32_t>(seen);
     memcpy(&value, &raw, sizeof raw);
     return static_cast<std::uint32_t>(seen >> 32) == epoch;
+  }
+  CNC_GPU_DEVICE void store(float value, std::uint32_t epoch) {
+    store_relaxed(&bits, packed(value, epoch));
+  }
+  CNC_GPU_DEVICE bool load(float& value, std::uint32_t epoch) const {
+    return unpack(load_relaxed(&bits), value, epoch);
   }
 };
 
 template <>
 struct alignas(16) StampedWord<double> {
-  WordPair halves;
-  CNC_GPU_DEVICE void store(double value, std::uint32_t epoch) {
+  using Bits = WordPair;
+  Bits bits;
+  static CNC_GPU_DEVICE Bits packed(double value, std::uint32_t epoch) {
     std::uint64_t raw;
     memcpy(&raw, &value, sizeof raw);
     const std::uint64_t stamp = std::uint64_t(epoch) << 32;
-    store_relaxed(&halves, {stamp | (raw & 0xffffffffu), stamp | raw >> 32});
+    return {stamp | (raw & 0xffffffffu), stamp | raw >> 32};
   }
-  CNC_GPU_DEVICE bool load(double& value, std::uint32_t epoch) const {
-    const WordPair seen = load_relaxed(&halves);
+  static CNC_GPU_DEVICE bool unpack(Bits seen, double& value, std::uint32_t epoch) {
     const std::uint64_t raw = (seen.first & 0xffffffffu) | seen.second << 32;
     memcpy(&value, &raw, sizeof raw);
     return static_cast<std::uint32_t>(seen.first >> 32) == epoch &&
            static_cast<std::uint32_t>(seen.second >> 32) == epoch;
+  }
+  CNC_GPU_DEVICE void store(double value, std::uint32_t epoch) {
+    store_relaxed(&bits, packed(value, epoch));
+  }
+  CNC_GPU_DEVICE bool load(double& value, std::uint32_t epoch) const {
+    return unpack(load_relaxed(&bits), value, epoch);
   }
 };
 

@@ -65,6 +65,7 @@ struct StreamedRun {
   const Operand& A;
   const PreconditionerOperand<V>& M;
   const EnqueuedPreconditioner& between;
+  const PeerOperand<V>* peers;  ///< other ranks; null: there are none
   const MethodVectors<V>& v;
   MethodScalars* scalars;
   RunState* state;
@@ -76,7 +77,7 @@ struct StreamedRun {
   /// Begins a recurrence from r; belongs to no run yet.
   void start(const Queue& queue) const {
     Method::Start::for_each([&]<class Phase>(int k) {
-      launch<Phase>(queue, {method, PhaseGroup::start, k}, {}, v);
+      launch<Phase>(queue, {method, PhaseGroup::start, k}, {.meeting = meeting()}, v);
     });
   }
 
@@ -118,7 +119,8 @@ struct StreamedRun {
   }
 
  private:
-  RunLink in(RunPlace place) const { return {place, state, outcome}; }
+  const PeerMeeting* meeting() const { return peers != nullptr ? peers->meeting : nullptr; }
+  RunLink in(RunPlace place) const { return {place, state, outcome, meeting()}; }
 
   /// Whether preconditioned vectors that only passes read are no more than a multiple of others. In iterations they are then
   /// those others, multiplied where they are read; before and after they are there, since another form may go on.
@@ -132,13 +134,33 @@ struct StreamedRun {
     });
   }
 
+  /// Whether a dot of a product is that of the own block and that of what is added to it; one of the result with itself would
+  /// lose digits so.
+  template <class Product>
+  static constexpr bool dots_add_up = Product::dots == 1 && Product::with[0] != Product::to;
+
+  /// What others need is on its way during the product with the own block.
+  template <class Product>
+  void multiply_among(const Queue& queue, const ProductDots<V>& dots, const RunState* run) const {
+    using Peers = PeerEntries<wave, V>;
+    V* const y = v[Product::to];
+    const ProductDots<V> of_parts = dots_add_up<Product> ? dots : ProductDots<V>();
+    Peers::send(queue, *peers, v[Product::of], run);
+    MatrixEntries<wave, Operand, V>::product(queue, A, v[Product::of], y, of_parts, run);
+    Peers::receive(queue, *peers, y, of_parts.with, of_parts.with_result, true, run);
+    if constexpr (Product::dots > 0 && !dots_add_up<Product>)
+      Peers::dots(queue, A.rows, *peers, y, dots, run);
+  }
+
   template <class Phases>
   int launches_of() const {
     int launches = Phases::size;
     Phases::for_each([&]<class Phase>(int) {
-      if constexpr (!is_product<Phase>)
-        if (between.enqueue != nullptr && Phase::M.active())
-          launches += (Phase::writes != 0) + stores_scalars<Phase>;
+      if constexpr (is_product<Phase>) {
+        if (peers != nullptr) launches += 2 + (Phase::dots > 0 && !dots_add_up<Phase>);
+      } else if (between.enqueue != nullptr && Phase::M.active()) {
+        launches += (Phase::writes != 0) + stores_scalars<Phase>;
+      }
     });
     return launches;
   }
@@ -147,9 +169,12 @@ struct StreamedRun {
   void launch(const Queue& queue, const PassName& name, const RunLink& run,
               const MethodVectors<V>& of_passes) const {
     if constexpr (is_product<Phase>) {
-      MatrixEntries<wave, Operand, V>::product(queue, Phase::transposed ? *A.transpose : A,
-                                               v[Phase::of], v[Phase::to],
-                                               dots_of<Phase>(v, scalars), run.state);
+      const ProductDots<V> dots = dots_of<Phase>(v, scalars);
+      if (peers == nullptr)
+        MatrixEntries<wave, Operand, V>::product(queue, Phase::transposed ? *A.transpose : A,
+                                                 v[Phase::of], v[Phase::to], dots, run.state);
+      else
+        multiply_among<Phase>(queue, dots, run.state);
     } else {
       const auto pass = [&](PassPart part) {
         Passes::launch(queue, name, A.rows, M, of_passes, scalars, part, run);

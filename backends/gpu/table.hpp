@@ -69,6 +69,18 @@ struct Tables {
     };
   };
 
+  /// What a product has to do with other ranks, where it stands alone.
+  template <int wave, class V>
+  struct Exchanges {
+    static void send(const Queue& queue, const PeerOperand<V>& peers, const V* x) {
+      PeerEntries<wave, V>::send(queue, peers, x, nullptr);
+    }
+    static void receive(const Queue& queue, const PeerOperand<V>& peers, V* y, const V* with,
+                        double* result) {
+      PeerEntries<wave, V>::receive(queue, peers, y, with, result, false, nullptr);
+    }
+  };
+
   template <class V>
   static constexpr VectorOps<V> vectors() {
     VectorOps<V> table = {
@@ -86,6 +98,8 @@ struct Tables {
         .coarse_cycle = by_wave<CoarseEntries<waves, V>::run...>,
         .dot_compensated = by_wave<CarefulEntries<waves, V>::dot...>,
         .sums_compensated = by_wave<CarefulEntries<waves, V>::sums...>,
+        .send_to_peers = by_wave<Exchanges<waves, V>::send...>,
+        .add_from_peers = by_wave<Exchanges<waves, V>::receive...>,
         .dot_columns = by_wave<VectorEntries<waves, V>::dot_columns...>,
         .precondition_columns = by_wave<VectorEntries<waves, V>::precondition_columns...>};
     fill_passes<V, Passes<V>::template Entry>(table.methods);
@@ -138,7 +152,7 @@ struct Tables {
         .availability = gpu::availability,
         .record = RecordedOperations::record,
         .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,
-        .peers = text.memory == MemorySpace::device ? gpu::peer_memory : nullptr,
+        .peers = gpu::peer_memory,
         .vectors = for_vector_types([&]<class V>() { return vectors<V>(); }),
         .matrices = for_precisions([&]<class M, class V>() { return matrix<mapping, M, V>(); })};
   }

@@ -225,6 +225,7 @@ class DistributedSolver {
 
  private:
   void agree(const char* call, detail::Channel& channel) const;
+  std::shared_ptr<detail::OtherRanks> others() const;
 
   Context<Exec>& ctx_;
   Solver<V, Exec> solver_;

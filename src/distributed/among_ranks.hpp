@@ -1,6 +1,7 @@
 #pragma once
 
 #include "distributed/exchange.hpp"
+#include "distributed/peers.hpp"
 #include "solve/other_ranks.hpp"
 
 #include <algorithm>
@@ -55,7 +56,8 @@ struct AddRows {
   }
 };
 
-/// The other ranks of a matrix, over MPI, for solves in the memory of Exec.
+/// The other ranks of a matrix, over MPI, for solves in the memory of Exec. Devices of one machine write into each other's memory
+/// where they reach it.
 template <class T, class Exec>
 class AmongRanks final : public OtherRanks {
  public:
@@ -68,18 +70,30 @@ class AmongRanks final : public OtherRanks {
         sent_rows_(copied_there<Space>(halo_->plan.sent_rows)),
         rows_(halo_->rows),
         lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)),
-        meetings_(Meetings<Exec>::open(ctx, *halo_->channel, lost_.data())),
+        sums_(PeerSums<Exec>::open(ctx, *halo_->channel, lost_.data())),
         dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),
-        dot_there_(zeroed<double, Space>("cnc::halo_dot", 1)),
-        in_double_(ctx, *halo_, rows_.sums, lost_.data()) {
-    if constexpr (std::is_same_v<T, float>)
-      in_float_.emplace(ctx, *halo_, rows_.sums, lost_.data());
+        in_double_(ctx, *halo_, rows_.sums, sums_.get()) {
+    if constexpr (std::is_same_v<T, float>) in_float_.emplace(ctx, *halo_, rows_.sums, sums_.get());
   }
 
   /// Works with this context from now on.
   void use(const Context<Exec>& ctx) { ctx_ = &ctx; }
 
-  RankLink link() const { return in_double_.exchange.link(); }
+  /// Whether there is one rank, for which a solve is what it is in one process.
+  bool is_alone() const { return channel().size() == 1; }
+  RankLink link() const {
+    if (in_double_.peers) return RankLink::devices;
+    return is_host_space<Space> ? RankLink::mpi : RankLink::through_host;
+  }
+  PeersOfRun peers() override {
+    require_all();  // nobody is waited for twice
+    PeersOfRun peers;
+    if (in_double_.peers)
+      std::get<const PeerOperand<double>*>(peers) = &in_double_.peers->operand();
+    if (in_float_ && in_float_->peers)
+      std::get<const PeerOperand<float>*>(peers) = &in_float_->peers->operand();
+    return peers;
+  }
 
   void add_up(double* values, int count) override {
     require_all();
@@ -99,11 +113,6 @@ class AmongRanks final : public OtherRanks {
       values[k] = largest;
     }
   }
-  std::optional<Meeting> next_meeting() override {
-    if (!meetings_) return std::nullopt;
-    require_all();  // nobody is waited for twice
-    return meetings_->next();
-  }
   double of_first(double value) override { return channel().gather_all(&value, 1)[0]; }
   std::string first_text(const std::string& mine) override {
     const Text text(mine);
@@ -118,7 +127,6 @@ class AmongRanks final : public OtherRanks {
   void end(float* y, bool transposed, const float* with) override { end_in(y, transposed, with); }
   void end(double* y, bool transposed, const double* with) override { end_in(y, transposed, with); }
   double dot_of_end() const override { return dot_(0); }
-  const double* dot_of_end_there() const override { return dot_there_.data(); }
 
   offset_t first_row() const override { return halo_->first_row; }
   offset_t all_rows() const override { return halo_->all_rows; }
@@ -146,11 +154,13 @@ class AmongRanks final : public OtherRanks {
   /// What it takes for vectors of W.
   template <class W>
   struct For {
+    std::unique_ptr<Peers<W, Exec>> peers;  ///< null: devices do not reach each other
     Exchange<W, Exec> exchange;
     Vector<W, Space> added, beside;  ///< of a dot, by the rows of the halo
 
-    For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows, std::uint32_t* lost)
-        : exchange(ctx, halo.channel, halo.plan, lost),
+    For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows, const PeerSums<Exec>* sums)
+        : peers(sums != nullptr ? Peers<W, Exec>::open(ctx, halo, sums->meeting()) : nullptr),
+          exchange(halo.channel, halo.plan),
           added(uninitialized<W, Space>("cnc::added", static_cast<std::size_t>(rows))),
           beside(uninitialized<W, Space>("cnc::beside", static_cast<std::size_t>(rows))) {}
   };
@@ -172,8 +182,10 @@ class AmongRanks final : public OtherRanks {
 
   template <class W>
   void begin_in(const W* x, bool transposed) {
-    if (channel().size() == 1) return;
-    Exchange<W, Exec>& with_others = parts<W>().exchange;
+    For<W>& p = parts<W>();
+    Exchange<W, Exec>& with_others = p.exchange;
+    if (!transposed && p.peers)
+      return ctx_->template vectors<W>().send_to_peers(ctx_->queue(), p.peers->operand(), x);
     if (!transposed) return with_others.begin(*ctx_, sent_rows_, x);
     if (!to_owners_) {
       to_owners_.emplace(detail::transposed(halo_->rows, halo_->plan.halo));
@@ -184,13 +196,13 @@ class AmongRanks final : public OtherRanks {
   }
   template <class W>
   void end_in(W* y, bool transposed, const W* with) {
-    if (channel().size() == 1) return;  // the dot stays zero
     For<W>& p = parts<W>();
+    const VectorOps<W>& ops = ctx_->template vectors<W>();
     if (transposed) return add_rows<W>(*from_others_, p.exchange.end_back(*ctx_), y, nullptr);
+    if (p.peers) return ops.add_from_peers(ctx_->queue(), p.peers->operand(), y, with, dot_.data());
     add_rows<W>(rows_, p.exchange.end(*ctx_), y, with);
     if (with != nullptr)
-      ctx_->template vectors<W>().dot(ctx_->queue(), rows_.sums, p.added.data(), p.beside.data(),
-                                      meetings_ ? dot_there_.data() : dot_.data());
+      ops.dot(ctx_->queue(), rows_.sums, p.added.data(), p.beside.data(), dot_.data());
   }
 
   const Context<Exec>* ctx_;
@@ -199,9 +211,8 @@ class AmongRanks final : public OtherRanks {
   SparseRowsIn<T, Space> rows_;
   std::optional<SparseRowsIn<T, Space>> to_owners_, from_others_;  ///< once a transpose is wanted
   Vector<std::uint32_t, SharedSpace<Space>> lost_;                 ///< a device of another rank
-  std::unique_ptr<Meetings<Exec>> meetings_;
-  Vector<double, SharedSpace<Space>> dot_;  ///< where sums take the host
-  Vector<double, Space> dot_there_;         ///< else
+  std::unique_ptr<PeerSums<Exec>> sums_;                           ///< null: they take the host
+  Vector<double, SharedSpace<Space>> dot_;
   For<double> in_double_;
   std::optional<For<float>> in_float_;
 };

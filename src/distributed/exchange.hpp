@@ -2,7 +2,6 @@
 
 #include "distributed/channel.hpp"
 #include "distributed/partition_plan.hpp"
-#include "distributed/peers.hpp"
 #include "on_each.hpp"
 #include "solve/notice.hpp"
 
@@ -27,21 +26,17 @@ struct Pack {
 /// Sends own entries of vectors of W to the neighbours that have rows with them, or brings back what these rows add to
 /// them, by requests and buffers that are made once.
 ///
-/// Devices of one machine write into each other's memory where they reach it (Peers). Else, and for what is brought back, MPI sees
-/// memory of the host. That of a device packs into it what is sent, and copies from it what has come. There the
-/// messages are begun at the end, when the host sees that all is packed: by then the device has work that does not need them,
-/// and whatever it did with the buffers before is done.
+/// MPI sees memory of the host. A device packs into it what is sent, and copies from it what has come. There the messages are
+/// begun at the end, when the host sees that all is packed: by then the device has work that does not need them, and
+/// whatever it did with the buffers before is done.
 template <class W, class Exec>
 class Exchange {
  public:
   using Space = typename Exec::memory_space;
   static constexpr bool is_device = !is_host_space<Space>;
 
-  /// Collective. lost: as of Meetings.
-  Exchange(const Context<Exec>& ctx, std::shared_ptr<Channel> channel, const PartitionPlan& plan,
-           [[maybe_unused]] std::uint32_t* lost)
+  Exchange(std::shared_ptr<Channel> channel, const PartitionPlan& plan)
       : channel_(std::move(channel)), buffers_(std::make_unique<Buffers>()) {
-    if constexpr (is_device) peers_ = Peers<W, Exec>::open(ctx, *channel_, plan, lost);
     const auto buffer = [](const char* label, offset_t n) {
       return uninitialized<W, SharedSpace<Space>>(label, static_cast<std::size_t>(n));
     };
@@ -72,7 +67,6 @@ class Exchange {
 
   /// rows: which of the own rows are sent.
   void begin(const Context<Exec>& ctx, const Vector<index_t, Space>& rows, const W* x) {
-    if (peers_) return peers_->begin(ctx, rows, x);
     if (!is_device) start(there_.receives);
     on_each(ctx, static_cast<offset_t>(rows.extent(0)),
             Pack<W>{rows.data(), x, buffers_->own.data()});
@@ -80,14 +74,8 @@ class Exchange {
   }
   /// [halo] entries of others, in the memory of the backend.
   const W* end(const Context<Exec>& ctx) {
-    if (peers_) return peers_->end(ctx);
     finish(ctx, there_);
     return arrived(ctx, buffers_->halo, halo_);
-  }
-
-  RankLink link() const {
-    if (!is_device) return RankLink::mpi;
-    return peers_ ? RankLink::devices : RankLink::through_host;
   }
 
   /// Where the halo's entries that go to their owners are to be left, before send_back. The backend reaches it.
@@ -159,7 +147,6 @@ class Exchange {
   std::shared_ptr<Channel> channel_;
   std::unique_ptr<Buffers> buffers_;
   Vector<W, Space> own_, halo_;
-  std::unique_ptr<Peers<W, Exec>> peers_;
   Notice<Exec> packed_;  ///< of a device
   Requests there_, back_;
 };

@@ -3,9 +3,8 @@
 #include "distributed/channel.hpp"
 #include "distributed/partition_plan.hpp"
 #include "on_each.hpp"
-#include "solve/meeting.hpp"
-#include "solve/notice.hpp"
 
+#include <cnc/contract/peers.hpp>
 #include <cnc/vector.hpp>
 
 #include <algorithm>
@@ -24,10 +23,10 @@ template <class Exec>
 class PeerGroup {
  public:
   /// `bytes` of this rank, zeros at first. Collective, and the same on all ranks: null where some of them cannot reach others'
-  /// memory, or share a device, or where there is one rank alone.
+  /// memory, or share a device, or where the backend has no exchanges of its own.
   static std::unique_ptr<PeerGroup> open(const Context<Exec>& ctx, Channel& channel,
                                          std::size_t bytes) {
-    const bool is_one_machine = channel.size() > 1 && channel.ranks_of_machine() == channel.size();
+    const bool is_one_machine = channel.ranks_of_machine() == channel.size();
     const PeerMemory* const memory =
         is_one_machine && ctx.backend().peers != nullptr ? ctx.backend().peers() : nullptr;
     struct Offer {
@@ -98,158 +97,118 @@ Vector<T, Space> copied_there(const std::vector<T>& from) {
   return to;
 }
 
-/// The meetings of a group.
+/// The sums of ranks whose devices add them up (PeerMeeting).
 template <class Exec>
-class Meetings {
+class PeerSums {
  public:
   using Space = typename Exec::memory_space;
 
-  /// Collective, and the same on all ranks: null where devices do not reach each other. One rank alone meets nobody, in any
-  /// memory.
+  /// Collective, and the same on all ranks: null where devices do not reach each other.
   /// lost: a word that host and device reach, for as long as this lives; set to 1 when somebody is waited for in vain.
-  static std::unique_ptr<Meetings> open(const Context<Exec>& ctx, Channel& channel,
+  static std::unique_ptr<PeerSums> open(const Context<Exec>& ctx, Channel& channel,
                                         std::uint32_t* lost) {
     auto group = PeerGroup<Exec>::open(
-        ctx, channel, 2 * sizeof(SumsOfRank) * static_cast<std::size_t>(channel.size()));
-    if (!group && channel.size() > 1) return nullptr;
-    return std::make_unique<Meetings>(std::move(group), channel.rank(), lost);
+        ctx, channel, sizeof(PeerWord<double>) * std::size_t(words_of_rank * channel.size()));
+    if (!group) return nullptr;
+    return std::make_unique<PeerSums>(std::move(group), channel.rank(), lost);
   }
-  /// Null: of one rank.
-  Meetings(std::unique_ptr<PeerGroup<Exec>> group, int rank, std::uint32_t* lost)
-      : group_(std::move(group)), lost_(lost) {
-    std::vector<PlaceThere<SumsOfRank>> theirs;
-    if (group_) {
-      mine_ = slots(group_->mine());
-      for (int r = 0; r < group_->ranks(); ++r) theirs.push_back({slots(group_->of(r)) + 2 * rank});
-    } else {
-      alone_ = zeroed<SumsOfRank, Space>("cnc::sums_of_rank", 2);
-      mine_ = alone_.data();
-      theirs.push_back({mine_});
-    }
-    theirs_ = copied_there<Space>(theirs);
+  PeerSums(std::unique_ptr<PeerGroup<Exec>> group, int rank, std::uint32_t* lost)
+      : group_(std::move(group)), numbers_(zeroed<std::uint32_t, Space>("cnc::meetings", 2)) {
+    std::vector<PeerPlace<double>> there;
+    for (int r = 0; r < group_->ranks(); ++r)
+      there.push_back({words(group_->of(r)) + words_of_rank * rank});
+    there_ = copied_there<Space>(there);
+    meeting_ = copied_there<Space>(
+        std::vector<PeerMeeting>{{group_->ranks(), rank, there_.data(), words(group_->mine()),
+                                  numbers_.data(), numbers_.data() + 1, lost}});
   }
 
-  Meeting next() {
-    return {static_cast<int>(theirs_.extent(0)), theirs_.data(), mine_, ++number_, lost_};
-  }
+  /// In the memory of the backend.
+  const PeerMeeting* meeting() const { return meeting_.data(); }
 
  private:
-  static SumsOfRank* slots(char* memory) { return reinterpret_cast<SumsOfRank*>(memory); }
+  static constexpr int words_of_rank = 2 * most_peer_sums;
+  static PeerWord<double>* words(char* memory) {
+    return reinterpret_cast<PeerWord<double>*>(memory);
+  }
 
   std::unique_ptr<PeerGroup<Exec>> group_;
-  Vector<SumsOfRank, Space> alone_;
-  SumsOfRank* mine_ = nullptr;
-  Vector<PlaceThere<SumsOfRank>, Space> theirs_;
-  std::uint32_t* lost_;
-  std::uint32_t number_ = 0;
+  Vector<std::uint32_t, Space> numbers_;
+  Vector<PeerPlace<double>, Space> there_;
+  Vector<PeerMeeting, Space> meeting_;
 };
 
-/// to[k] := x[rows[k]]
-template <class W>
-struct PackTo {
-  const index_t* rows;
-  const W* x;
-  const PlaceThere<W>* to;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const { *to[k].at = x[rows[k]]; }
-};
-
-/// Tells each neighbour that everything for him is written.
-struct TellNeighbour {
-  const PlaceThere<volatile std::uint32_t>* theirs;
-  std::uint32_t number;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const {
-    order_for_everybody();
-    *theirs[k].at = number;
-  }
-};
-
-/// Until each neighbour has told.
-struct HearNeighbour {
-  const std::uint32_t* mine;
-  std::uint32_t number;
-  std::uint32_t* lost;  ///< set to 1 when nobody comes
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const {
-    if (!wait_for_number(mine[k], number, most_looks)) *lost = 1;
-  }
-};
-
-/// The exchange of an Exchange between devices of one machine that write into each other's memory, in the order of their queues:
-/// no host takes part.
-///
-/// A rank has memory that its neighbours write to: a word of each neighbour that tells how many exchanges he has written, and
-/// twice the entries of the halo, which exchanges take in turn. A neighbour that has written exchange n + 1 has read exchange n
-/// before, since he has waited for it: what is written in exchange n + 2 overwrites nothing that is still wanted. That takes
-/// neighbours that wait for each other, so they also tell where only one of them gets entries.
+/// What products with a matrix on ranks whose devices reach each other need, for vectors of W (PeerOperand).
 template <class W, class Exec>
 class Peers {
  public:
   using Space = typename Exec::memory_space;
 
   /// Collective, and the same on all ranks: null where devices do not reach each other.
-  /// lost: as of Meetings.
-  static std::unique_ptr<Peers> open(const Context<Exec>& ctx, Channel& channel,
-                                     const PartitionPlan& plan, std::uint32_t* lost) {
-    auto group = PeerGroup<Exec>::open(
-        ctx, channel,
-        word_bytes(channel.size()) + 2 * sizeof(W) * static_cast<std::size_t>(plan.halo));
+  template <class T>
+  static std::unique_ptr<Peers> open(const Context<Exec>& ctx, const Halo<T>& halo,
+                                     const PeerMeeting* meeting) {
+    const PartitionPlan& plan = halo.plan;
+    const std::size_t words = 2 * (std::size_t(plan.halo) + plan.neighbours.size());
+    auto group = PeerGroup<Exec>::open(ctx, *halo.channel, sizeof(PeerWord<W>) * words);
     if (!group) return nullptr;
-    return std::make_unique<Peers>(std::move(group), channel, plan, lost);
+    return std::make_unique<Peers>(std::move(group), halo, meeting);
   }
   /// Collective.
-  Peers(std::unique_ptr<PeerGroup<Exec>> group, Channel& channel, const PartitionPlan& plan,
-        std::uint32_t* lost)
-      : group_(std::move(group)), halo_(plan.halo), lost_(lost) {
-    // To each neighbour: where in my memory his entries begin, how many there are in all, and which word is his.
-    std::vector<std::vector<index_t>> there(static_cast<std::size_t>(channel.size()));
-    index_t place = 0;
-    for (std::size_t k = 0; k < plan.neighbours.size(); ++k) {
-      const PartitionPlan::Neighbour& n = plan.neighbours[k];
-      there[static_cast<std::size_t>(n.rank)] = {place, plan.halo, static_cast<index_t>(k)};
-      place += n.received;
-    }
-    there = channel.exchange_lists(there);
-    std::vector<PlaceThere<W>> places[2];
-    std::vector<PlaceThere<volatile std::uint32_t>> words;
+  template <class T>
+  Peers(std::unique_ptr<PeerGroup<Exec>> group, const Halo<T>& halo, const PeerMeeting* meeting)
+      : group_(std::move(group)),
+        exchanges_(zeroed<std::uint32_t, Space>("cnc::exchanges", 1)),
+        row_(copied_there<Space>(halo.rows.rows)),
+        offsets_(copied_there<Space>(halo.rows.offsets)),
+        columns_(copied_there<Space>(halo.rows.columns)),
+        values_(
+            copied_there<Space>(std::vector<W>(halo.rows.values.begin(), halo.rows.values.end()))) {
+    // To each neighbour: at which word in my memory his entries begin, and which is the one that he always sends.
+    const PartitionPlan& plan = halo.plan;
+    std::vector<std::vector<index_t>> there(std::size_t(halo.channel->size()));
+    index_t first = 0, last = plan.halo;
     for (const PartitionPlan::Neighbour& n : plan.neighbours) {
-      const std::vector<index_t>& his = there[static_cast<std::size_t>(n.rank)];
-      char* const memory = group_->of(n.rank);
-      words.push_back({words_in(memory) + his[2]});
-      for (int turn = 0; turn < 2; ++turn)
-        for (index_t i = 0; i < n.sent; ++i)
-          places[turn].push_back({halo_in(memory) + offset_t(turn) * his[1] + his[0] + i});
+      there[std::size_t(n.rank)] = {first, last++};
+      first += n.received;
     }
-    words_ = copied_there<Space>(words);
-    for (int turn = 0; turn < 2; ++turn) places_[turn] = copied_there<Space>(places[turn]);
+    there = halo.channel->exchange_lists(there);
+    std::vector<index_t> rows = plan.sent_rows;
+    std::vector<PeerPlace<W>> places, always;
+    for (const PartitionPlan::Neighbour& n : plan.neighbours) {
+      const std::vector<index_t>& his = there[std::size_t(n.rank)];
+      auto* const words = reinterpret_cast<PeerWord<W>*>(group_->of(n.rank));
+      for (index_t i = 0; i < n.sent; ++i) places.push_back({words + 2 * (offset_t(his[0]) + i)});
+      always.push_back({words + 2 * offset_t(his[1])});
+    }
+    rows.insert(rows.end(), always.size(), -1);
+    places.insert(places.end(), always.begin(), always.end());
+    sent_rows_ = copied_there<Space>(rows);
+    places_ = copied_there<Space>(places);
+    operand_ = {meeting,
+                exchanges_.data(),
+                static_cast<index_t>(rows.size()),
+                sent_rows_.data(),
+                places_.data(),
+                plan.halo,
+                static_cast<index_t>(plan.neighbours.size()),
+                reinterpret_cast<const PeerWord<W>*>(group_->mine()),
+                static_cast<index_t>(halo.rows.rows.size()),
+                row_.data(),
+                offsets_.data(),
+                columns_.data(),
+                values_.data()};
   }
 
-  void begin(const Context<Exec>& ctx, const Vector<index_t, Space>& rows, const W* x) {
-    ++number_;
-    const Vector<PlaceThere<W>, Space>& to = places_[number_ % 2];
-    on_each(ctx, static_cast<offset_t>(rows.extent(0)), PackTo<W>{rows.data(), x, to.data()});
-    on_each(ctx, neighbours(), TellNeighbour{words_.data(), number_});
-  }
-  const W* end(const Context<Exec>& ctx) {
-    on_each(ctx, neighbours(), HearNeighbour{words_in(group_->mine()), number_, lost_});
-    return halo_in(group_->mine()) + offset_t(number_ % 2) * halo_;
-  }
+  const PeerOperand<W>& operand() const { return operand_; }
 
  private:
-  /// Words of neighbours, in the order of the plan; room for all ranks.
-  static std::size_t word_bytes(int ranks) {
-    return (sizeof(std::uint32_t) * static_cast<std::size_t>(ranks) + 255) / 256 * 256;
-  }
-  static std::uint32_t* words_in(char* memory) { return reinterpret_cast<std::uint32_t*>(memory); }
-  W* halo_in(char* memory) const {
-    return reinterpret_cast<W*>(memory + word_bytes(group_->ranks()));
-  }
-  offset_t neighbours() const { return static_cast<offset_t>(words_.extent(0)); }
-
   std::unique_ptr<PeerGroup<Exec>> group_;
-  index_t halo_;
-  Vector<PlaceThere<volatile std::uint32_t>, Space> words_;  ///< of this rank with each neighbour
-  Vector<PlaceThere<W>, Space> places_[2];                   ///< of each entry sent
-  std::uint32_t* lost_;
-  std::uint32_t number_ = 0;  ///< exchanges begun
+  Vector<std::uint32_t, Space> exchanges_;
+  Vector<index_t, Space> sent_rows_, row_, offsets_, columns_;
+  Vector<PeerPlace<W>, Space> places_;  ///< of each word sent
+  Vector<W, Space> values_;
+  PeerOperand<W> operand_;
 };
 
 }  // namespace cnc::detail

@@ -118,7 +118,7 @@ void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A) {
     agree("prepare", *A.halo_->channel);
     const InstanceScope scope(ctx_.execution_space_instance());
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
-    solver_.prepare_among(ranks_, copy_to<Space>(A.block_));
+    solver_.prepare_among(others(), copy_to<Space>(A.block_));
   });
   matrix_ = A;
 }
@@ -142,10 +142,15 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
   A.halo_->channel->together([&] {
     const InstanceScope scope(ctx_.execution_space_instance());
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
-    solver_.go_on_among(ranks_);
+    solver_.go_on_among(others());
     solver_.update_values(copy_to<Space>(A.block_));
   });
   matrix_ = A;
+}
+
+template <class V, class Exec>
+std::shared_ptr<detail::OtherRanks> DistributedSolver<V, Exec>::others() const {
+  return ranks_->is_alone() ? nullptr : ranks_;
 }
 
 template <class V, class Exec>

@@ -46,7 +46,9 @@ class Engine {
         gmres_(system, work, x, tally) {}
 
   /// Whether runs go on without the host, which then sees scalars only at their end.
-  bool unseen() const { return is_phased(which_) && is_run(form_) && !is_host_space<Space>; }
+  bool unseen() const {
+    return is_phased(which_) && is_run(form_) && !is_host_space<Space> && !system_.ranks;
+  }
 
   /// Runs enqueue behind(context) before the host waits for them. For unseen ones.
   void set_behind(void (*behind)(void*), void* context) {
@@ -111,7 +113,6 @@ class Engine {
         which_ == Method::pcg ? plain.classic(scalars()) : plain.single_reduction(scalars());
       });
     }
-    are_kept_ = false;  // a finishing pass may have left others
     repeat(iterations, rr_target, log, [&] {
       execute(PhaseGroup::iteration);
       see();
@@ -183,39 +184,26 @@ class Engine {
     const PhaseFacts* const phases = starts ? method_->start : method_->iteration;
     const PassEntry<V>* const entries = starts ? passes().start : passes().iteration;
     const int count = starts ? method_->start_phases : method_->iteration_phases;
-    is_seen_ = false;
-    if (starts) are_kept_ = false;  // parameters have been written since
+    is_seen_ = false;  // parameters have been written since, or by a finishing pass
     for (int k = 0; k < count; ++k) {
       const PassName name{static_cast<int>(which_), group, k};
       if (system_.ranks && phases[k].sums.count > 0 && !phases[k].is_product) keep_scalars();
-      is_seen_ = are_kept_ = has_halo_dot_ = false;
+      is_seen_ = has_halo_dot_ = false;
       phases[k].is_product ? multiply(phases[k]) : pass(phases[k], entries[k], name);
-      if (system_.ranks && phases[k].sums.count > 0) add_up(phases[k], name);
+      if (system_.ranks && phases[k].sums.count > 0) add_up(phases[k]);
     }
   }
-  /// The scalars as they are before a phase, in the order of the queue.
+  /// The scalars as they are before a phase, once the queue has come there.
   void keep_scalars() const {
-    if (are_kept_) return;
-    if (is_host_space<Space> || is_seen_) {
-      work_.host_kept_scalars(0) = scalars();
-    } else {
-      const Exec& exec = system_.ctx->execution_space_instance();
-      Kokkos::deep_copy(exec, work_.host_kept_scalars, work_.scalars);
-      Kokkos::deep_copy(exec, work_.kept_scalars, work_.scalars);
-    }
+    if (is_host_space<Space> || is_seen_)
+      work_.kept_scalars(0) = scalars();
+    else
+      Kokkos::deep_copy(system_.ctx->execution_space_instance(), work_.kept_scalars, work_.scalars);
   }
 
   /// What a phase has summed over the own rows becomes the sum over those of all ranks. Of a pass, the scalars that follow
   /// from its sums are worked out again, from those before it. A breakdown follows from sums, so all ranks have it.
-  void add_up(const PhaseFacts& phase, PassName name) {
-    if (const auto meeting = system_.ranks->next_meeting()) {
-      on_each(*system_.ctx, 1,
-              AddUpPhase<V>{*meeting, work_.scalars.data(), work_.kept_scalars.data(), phase.sums,
-                            name, phase.is_product, phase.with_scalar,
-                            has_halo_dot_ ? system_.ranks->dot_of_end_there() : nullptr});
-      are_kept_ = true;
-      return;
-    }
+  void add_up(const PhaseFacts& phase) {
     see();
     MethodScalars& s = scalars();
     if (s.breakdown != Breakdown::none) return;
@@ -229,7 +217,7 @@ class Engine {
     if (phase.is_product) {
       for (int k = 0; k < phase.sums.count; ++k) s[phase.sums.at[k]] = sums[k];
     } else {
-      s = work_.host_kept_scalars(0);
+      s = work_.kept_scalars(0);
       phase.take_sums(s, sums);
     }
     if constexpr (!is_host_space<Space>)
@@ -315,6 +303,7 @@ class Engine {
     if (log != nullptr) run.history = work_.rr_history.data();
     if (logs_energy) run.energy_gains = work_.energy_gains.data();
     run.plan = work_.plan.get();
+    if (system_.ranks) run.peers = system_.ranks->peers();
     run.behind = behind_;
     run.behind_context = behind_context_;
     if (!local_)
@@ -366,7 +355,6 @@ class Engine {
   void* behind_context_ = nullptr;
   bool started_ahead_ = false;
   bool is_seen_ = false;       ///< the host's scalars are those of the last phase
-  bool are_kept_ = false;      ///< those in kept_scalars are
   bool has_halo_dot_ = false;  ///< what other ranks have added to a product has a dot of its own
   bool starts_ = false;        ///< the next run begins the recurrence
   index_t iterations_ = 0;

@@ -14,7 +14,16 @@ namespace cnc::detail {
 template <class V, class Exec>
 SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm asked) {
   if (system.arithmetic != Arithmetic::fast) system.require_arithmetic();
-  if (system.arithmetic != Arithmetic::fast || system.ranks) {
+  const bool local = system.is_local();
+  const MethodFacts& facts = method_facts(method);
+  // Where devices reach each other, their kernels add up what a run sums over all ranks.
+  const bool runs_among = system.has_peers() && !facts.transposes &&
+                          system.arithmetic == Arithmetic::fast && system.runs(method) &&
+                          system.plans();
+  if (runs_among && asked == SolveForm::automatic) return SolveForm::run;
+  const bool is_enqueued =
+      asked == SolveForm::run || asked == SolveForm::streamed || asked == SolveForm::graph;
+  if ((system.arithmetic != Arithmetic::fast || system.ranks) && !(runs_among && is_enqueued)) {
     // What is compensated or not, and what other ranks have to say, lies between the steps of an iteration.
     const SolveForm steps =
         is_phased(method) ? SolveForm::fused_steps : SolveForm::plain_operations;
@@ -27,8 +36,6 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
           to_string(asked) + "'");
     asked = steps;
   }
-  const bool local = system.is_local();
-  const MethodFacts& facts = method_facts(method);
   if (facts.transposes && !system.has_transposes(facts))
     throw UnsupportedOperation(
         std::string("SolveOptions: ") + facts.name + " needs the transpose of the matrix" +

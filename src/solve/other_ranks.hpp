@@ -1,11 +1,8 @@
 #pragma once
 
-#include "solve/meeting.hpp"
-
 #include <cnc/contract/cost.hpp>
-#include <cnc/contract/types.hpp>
+#include <cnc/contract/run.hpp>
 
-#include <optional>
 #include <string>
 
 namespace cnc::detail {
@@ -24,8 +21,8 @@ class OtherRanks {
   virtual void add_up(double* values, int count) = 0;
   /// Every value becomes the largest of those of all ranks; a NaN is larger than everything.
   virtual void take_largest(double* values, int count) = 0;
-  /// The next sum that devices make without the host; empty where it takes the host, which then calls add_up.
-  virtual std::optional<Meeting> next_meeting() = 0;
+  /// What runs need to exchange entries and add up sums without the host; nulls where that takes the host.
+  virtual PeersOfRun peers() = 0;
   /// What the first rank says.
   virtual double of_first(double value) = 0;
   /// The text of the first rank that has one.
@@ -40,7 +37,6 @@ class OtherRanks {
   virtual void end(float* y, bool transposed, const float* with) = 0;
   virtual void end(double* y, bool transposed, const double* with) = 0;
   virtual double dot_of_end() const = 0;
-  virtual const double* dot_of_end_there() const = 0;  ///< the same, where the backend reaches it
   /// @}
 
   virtual offset_t first_row() const = 0;  ///< the number among all rows of this rank's first

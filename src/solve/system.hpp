@@ -169,6 +169,10 @@ struct System {
       ctx->fence();
     }
   }
+  /// Whether there are other ranks with which the kernels of runs exchange and add up.
+  bool has_peers() const {
+    return ranks && std::get<const PeerOperand<V>*>(ranks->peers()) != nullptr;
+  }
   /// Whether something is so on any rank.
   bool anywhere(bool here) const {
     double found = here;
@@ -366,10 +370,9 @@ struct System {
   }
   std::unique_ptr<RunPlan> make_plan(PlannedRuns runs) const {
     if (!plans()) return nullptr;
-    if (const auto kind = kind_in_passes())
-      runs.preconditioner = *kind;
-    else
-      runs.form = SolveForm::graph;  // the best that holds one between passes
+    if (const auto kind = kind_in_passes()) runs.preconditioner = *kind;
+    // The best that holds a preconditioner between passes, or sums over ranks.
+    if (!kind_in_passes() || ranks) runs.form = SolveForm::graph;
     return with_operand([&](const auto& A) {
       return ctx->template matrices<V>(A).run_plan(ctx->queue(), A, runs);
     });

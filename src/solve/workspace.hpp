@@ -46,9 +46,9 @@ struct Workspace {
        has_normal = false;  ///< whether there are these, though they may be of no rows
   Kokkos::View<MethodScalars*, Space> scalars;
   Kokkos::View<MethodScalars*, SharedSpace<Space>>
-      host_scalars;                                  ///< the host's copy; the same on a host
-  Kokkos::View<MethodScalars*, Space> kept_scalars;  ///< among several ranks: those before a pass
-  Kokkos::View<MethodScalars*, SharedSpace<Space>> host_kept_scalars;  ///< the host's copy of these
+      host_scalars;  ///< the host's copy; the same on a host
+  Kokkos::View<MethodScalars*, SharedSpace<Space>>
+      kept_scalars;  ///< among several ranks: those before a pass
   std::unique_ptr<Notice<typename Space::execution_space>>
       notice;  ///< by which the host sees them there
   /// [longest_batch] of a run, and as many of what takes the energy norm down
@@ -138,8 +138,7 @@ struct Workspace {
     scalars = zeroed<MethodScalars, Space>("cnc::scalars", 1);
     host_scalars = host_copy<MethodScalars, Space>("cnc::host_scalars", scalars);
     host_scalars(0) = {};
-    kept_scalars = zeroed<MethodScalars, Space>("cnc::kept_scalars", 1);
-    host_kept_scalars = host_copy<MethodScalars, Space>("cnc::host_kept_scalars", kept_scalars);
+    kept_scalars = zeroed<MethodScalars, SharedSpace<Space>>("cnc::kept_scalars", 1);
     notice = std::make_unique<Notice<typename Space::execution_space>>();
     basis.reset();
     rr_history = uninitialized<double, SharedSpace<Space>>("cnc::rr_history", longest_batch);

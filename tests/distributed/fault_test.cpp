@@ -88,8 +88,9 @@ TEST_CASE("what is not there for several ranks is refused") {
              ContainsSubstring("null space"));
   CHECK_THAT(thrown_by([&] { parts.solve({.storage = StoragePrecision::f32}); }),
              ContainsSubstring("storage in float"));
-  CHECK_THAT(thrown_by([&] { parts.solve({.form = SolveForm::run}); }),
-             ContainsSubstring("fused steps"));
+  if (last > 0)
+    CHECK_THAT(thrown_by([&] { parts.solve({.form = SolveForm::run}); }),
+               ContainsSubstring("fused steps"));
   CHECK(parts.solve({}).converged());
   CHECK_THAT(thrown_by([] { PartitionedMatrix<double>().all_rows(); }), ContainsSubstring("empty"));
   DistributedSolver<double> solver(one_thread());

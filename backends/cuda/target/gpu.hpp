@@ -115,6 +115,24 @@ CNC_GPU_DEVICE void store_relaxed(WordPair* to, const WordPair& pair) {
   ptx::store_relaxed(&to->first, words);
 }
 /// @{
+/// What devices show each other during kernels, in memory that both reach.
+CNC_GPU_DEVICE std::uint64_t load_across(const std::uint64_t* from) {
+  return ptx::load_relaxed_of_system(from);
+}
+CNC_GPU_DEVICE void store_across(std::uint64_t* to, std::uint64_t value) {
+  ptx::store_relaxed_of_system(to, value);
+}
+CNC_GPU_DEVICE WordPair load_across(const WordPair* from) {
+  std::uint64_t words[2];
+  ptx::load_relaxed_of_system(&from->first, words);
+  return {words[0], words[1]};
+}
+CNC_GPU_DEVICE void store_across(WordPair* to, const WordPair& pair) {
+  const std::uint64_t words[2] = {pair.first, pair.second};
+  ptx::store_relaxed_of_system(&to->first, words);
+}
+/// @}
+/// @{
 /// For kernels launched with launch_overlapping, which begin before the one before them has ended: what that one writes is
 /// there after the wait, and only then. And the kernel after this one may begin, once all blocks have come here or ended.
 CNC_GPU_DEVICE void wait_for_kernel_before() { ptx::wait_for_kernel_before(); }
@@ -123,5 +141,7 @@ CNC_GPU_DEVICE void let_next_kernel_begin() { ptx::let_next_kernel_begin(); }
 
 /// Called in polling loops.
 CNC_GPU_DEVICE void pause() {}
+/// The same where another device is waited for.
+CNC_GPU_DEVICE void pause_for_peer() {}
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

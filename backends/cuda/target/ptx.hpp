@@ -96,4 +96,35 @@ __device__ __forceinline__ void store_relaxed(std::uint64_t* to, const std::uint
                : "memory");
 }
 
+/// The same between devices.
+__device__ __forceinline__ void load_relaxed_of_system(const std::uint64_t* from,
+                                                       std::uint64_t (&words)[2]) {
+  unsigned long long first, second;
+  asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(first), "=l"(second)
+               : "l"(from)
+               : "memory");
+  words[0] = first;
+  words[1] = second;
+}
+__device__ __forceinline__ void store_relaxed_of_system(std::uint64_t* to,
+                                                        const std::uint64_t (&words)[2]) {
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};"
+               :
+               : "l"(to), "l"(static_cast<unsigned long long>(words[0])),
+                 "l"(static_cast<unsigned long long>(words[1]))
+               : "memory");
+}
+__device__ __forceinline__ std::uint64_t load_relaxed_of_system(const std::uint64_t* from) {
+  unsigned long long value;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+__device__ __forceinline__ void store_relaxed_of_system(std::uint64_t* to, std::uint64_t value) {
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;"
+               :
+               : "l"(to), "l"(static_cast<unsigned long long>(value))
+               : "memory");
+}
+
 }  // namespace cnc::gpu::ptx

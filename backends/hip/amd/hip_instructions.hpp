@@ -96,6 +96,12 @@ __device__ __forceinline__ T load_relaxed(const T* from) {
 __device__ __forceinline__ void store_relaxed(std::uint64_t* to, std::uint64_t value) {
   __hip_atomic_store(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
+__device__ __forceinline__ std::uint64_t load_across(const std::uint64_t* from) {
+  return __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+__device__ __forceinline__ void store_across(std::uint64_t* to, std::uint64_t value) {
+  __hip_atomic_store(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+}
 __device__ __forceinline__ void pause() { __builtin_amdgcn_s_sleep(1); }
 
 }  // namespace instructions

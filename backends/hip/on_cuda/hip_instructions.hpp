@@ -44,6 +44,12 @@ __device__ __forceinline__ T load_relaxed(const T* from) {
 __device__ __forceinline__ void store_relaxed(std::uint64_t* to, std::uint64_t value) {
   ptx::store_relaxed(to, value);
 }
+__device__ __forceinline__ std::uint64_t load_across(const std::uint64_t* from) {
+  return ptx::load_relaxed_of_system(from);
+}
+__device__ __forceinline__ void store_across(std::uint64_t* to, std::uint64_t value) {
+  ptx::store_relaxed_of_system(to, value);
+}
 __device__ __forceinline__ void pause() {}
 
 }  // namespace instructions

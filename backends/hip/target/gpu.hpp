@@ -116,11 +116,29 @@ CNC_GPU_DEVICE void store_relaxed(WordPair* to, const WordPair& pair) {
   store_relaxed(&to->first, pair.first);
   store_relaxed(&to->second, pair.second);
 }
+/// @{
+/// What devices show each other during kernels, in memory that both reach.
+CNC_GPU_DEVICE std::uint64_t load_across(const std::uint64_t* from) {
+  return instructions::load_across(from);
+}
+CNC_GPU_DEVICE void store_across(std::uint64_t* to, std::uint64_t value) {
+  instructions::store_across(to, value);
+}
+CNC_GPU_DEVICE WordPair load_across(const WordPair* from) {
+  return {load_across(&from->first), load_across(&from->second)};
+}
+CNC_GPU_DEVICE void store_across(WordPair* to, const WordPair& pair) {
+  store_across(&to->first, pair.first);
+  store_across(&to->second, pair.second);
+}
+/// @}
 /// Kernels begin when the one before has ended.
 CNC_GPU_DEVICE void wait_for_kernel_before() {}
 CNC_GPU_DEVICE void let_next_kernel_begin() {}
 
 /// Called in polling loops.
 CNC_GPU_DEVICE void pause() { instructions::pause(); }
+/// The same where another device is waited for.
+CNC_GPU_DEVICE void pause_for_peer() { instructions::pause(); }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

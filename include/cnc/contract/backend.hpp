@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/contract/ops.hpp>
+#include <cnc/contract/peers.hpp>
 #include <cnc/contract/precisions.hpp>
 
 #include <cstddef>
@@ -49,22 +50,6 @@ constexpr MatrixTables for_precisions(const Make& make) {
 struct Recording {
   virtual ~Recording() = default;
   virtual void replay(const Queue&) const = 0;  ///< enqueues it, without waiting
-};
-
-/// What another process needs to reach memory of a device.
-struct PeerTicket {
-  unsigned char handle[64] = {};  ///< as the vendor's library makes it
-  char device[32] = {};           ///< on the machine, zero-terminated: the same for the same device
-};
-
-/// Memory of a device that the devices of other processes of the machine read and write themselves, also while kernels run.
-struct PeerMemory {
-  void* (*allocate)(int device, std::size_t bytes);  ///< of zeros; DeviceError, OutOfMemory
-  void (*release)(int device,
-                  void* memory);  ///< once others have closed it; throws nothing
-  bool (*offer)(int device, void* memory, PeerTicket*);  ///< false: it cannot be reached
-  void* (*open)(int device, const PeerTicket&);          ///< null: not from this device
-  void (*close)(int device, void* opened);               ///< what was opened; throws nothing
 };
 
 /// What products read of a RowDictionaryOperand.

@@ -5,6 +5,7 @@
 #include <cnc/contract/columns.hpp>
 #include <cnc/contract/operands.hpp>
 #include <cnc/contract/pass_name.hpp>
+#include <cnc/contract/peers.hpp>
 #include <cnc/contract/preconditioner_operand.hpp>
 #include <cnc/contract/queue.hpp>
 #include <cnc/contract/run.hpp>
@@ -159,6 +160,14 @@ struct VectorOps {
                           double* result) = nullptr;
   void (*sums_compensated)(const Queue&, PassName, index_t n, const MethodVectors<V>&,
                            MethodScalars*) = nullptr;
+  /// @}
+
+  /// @{
+  /// Of backends with peers. Entries of x go on their way to other ranks; then, in any time, y += the entries in columns of
+  /// others times what has come of x and, unless `with` is null, *result := with . what was added.
+  void (*send_to_peers)(const Queue&, const PeerOperand<V>&, const V* x) = nullptr;
+  void (*add_from_peers)(const Queue&, const PeerOperand<V>&, V* y, const V* with,
+                         double* result) = nullptr;
   /// @}
 
   /// @{

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cnc/contract/methods.hpp>
+#include <cnc/contract/peers.hpp>
 #include <cnc/contract/preconditioner_operand.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <tuple>
 
 namespace cnc {
 
@@ -54,6 +56,9 @@ struct EnqueuedPreconditioner {
   std::uint64_t version = 0;
 };
 
+/// The other ranks among which the rows of a run are, for vectors of either type; null: there are none.
+using PeersOfRun = std::tuple<const PeerOperand<float>*, const PeerOperand<double>*>;
+
 /// Limits, log and outcome of a run of many iterations inside one backend call.
 struct MethodRun {
   SolveForm form = SolveForm::run;  ///< the form asked for, of those that are runs
@@ -72,6 +77,8 @@ struct MethodRun {
   void* behind_context = nullptr;  ///< its argument
   /// Backends with `run_plan`, except for the resident form.
   EnqueuedPreconditioner preconditioner;
+  /// Backends with peers, streamed or in a graph: sums are then over all ranks, which all make the same runs.
+  PeersOfRun peers;
 
   index_t iterations = 0;           ///< out: iterations done
   MethodScalars scalars;            ///< out: the scalars after the last one, on the host

@@ -4,11 +4,20 @@
 
 #include <target/launch.hpp>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <numeric>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -98,11 +107,75 @@ void* allocate(std::size_t bytes, int fill) {
 
 void free_allocated(void* data) { ::operator delete (data, std::align_val_t{256}); }
 
+// --- memory that other processes open: each of them is a device of its own ------------------------------------
+
+/// What is mapped here, by address.
+struct Shared {
+  std::size_t bytes;
+  std::string name;  ///< of the object
+};
+std::mutex sharing;
+std::unordered_map<void*, Shared>& shared_here() {
+  static std::unordered_map<void*, Shared> map;
+  return map;
+}
+
+/// Null where there is no such object.
+void* map_shared(const std::string& name, std::size_t bytes, bool create) {
+  const int file = shm_open(name.c_str(), O_RDWR | (create ? O_CREAT | O_EXCL : 0), 0600);
+  if (file < 0) return nullptr;
+  void* data = MAP_FAILED;
+  if (!create || ftruncate(file, static_cast<off_t>(bytes)) == 0)
+    data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (data == MAP_FAILED) {
+    if (create) shm_unlink(name.c_str());
+    return nullptr;
+  }
+  const std::lock_guard lock(sharing);
+  shared_here()[data] = {bytes, name};
+  return data;
+}
+Shared unmap_shared(void* data) {
+  const std::lock_guard lock(sharing);
+  const Shared was = shared_here().extract(data).mapped();
+  munmap(data, was.bytes);
+  return was;
+}
+
+constexpr PeerMemory peers = {
+    .allocate = [](int, std::size_t bytes) -> void* {
+      static std::atomic<unsigned> made = 0;
+      const std::string name =
+          "/cnc-gpu-host-" + std::to_string(getpid()) + "-" + std::to_string(made++);
+      void* const data = map_shared(name, std::max<std::size_t>(1, bytes), true);
+      if (data == nullptr) throw OutOfMemory("gpu-host", bytes, 0);
+      return data;
+    },
+    .release = [](int, void* data) { shm_unlink(unmap_shared(data).name.c_str()); },
+    .offer =
+        [](int, void* data, PeerTicket* ticket) {
+          const std::lock_guard lock(sharing);
+          const Shared& shared = shared_here().at(data);
+          std::snprintf(ticket->device, sizeof ticket->device, "%d", static_cast<int>(getpid()));
+          std::snprintf(reinterpret_cast<char*>(ticket->handle), sizeof ticket->handle, "%s %zu",
+                        shared.name.c_str(), shared.bytes);
+          return true;
+        },
+    .open = [](int, const PeerTicket& ticket) -> void* {
+      char name[sizeof ticket.handle] = {};
+      std::size_t bytes = 0;
+      if (std::sscanf(reinterpret_cast<const char*>(ticket.handle), "%63s %zu", name, &bytes) != 2)
+        return nullptr;
+      return map_shared(name, bytes, false);
+    },
+    .close = [](int, void* opened) { unmap_shared(opened); }};
+
 }  // namespace
 
 Availability availability() { return {true, "every lane a fiber"}; }
 double free_bytes(int) { return 0; }
-const PeerMemory* peer_memory() { return nullptr; }
+const PeerMemory* peer_memory() { return &peers; }
 /// Device 1 differs in its waves alone.
 const DeviceFacts& device_facts(int device) { return device == 1 ? facts_of_wide_waves : facts; }
 

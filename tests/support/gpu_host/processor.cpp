@@ -178,6 +178,10 @@ void Processor::pause() {
   suspend();
 }
 
+void Processor::pause_for_peer() {
+  std::this_thread::yield();
+}
+
 void Processor::fail(const char* text) const {
   std::fprintf(stderr, "gpu-host: %s: block %d of %d, thread %d of %d %s\n", task_.operation,
                static_cast<int>(task_.block), static_cast<int>(task_.blocks), lane_, task_.threads,

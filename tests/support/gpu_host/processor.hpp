@@ -51,6 +51,7 @@ class Processor {
   std::byte* shared() { return shared_; }
   void barrier();
   void pause();
+  void pause_for_peer();
   /// Lanes of a wave show each other their values: returns that of `source`, a lane of the block.
   template <class T>
   T exchange(int wave, Exchange kind, int argument, const T& value, int source);

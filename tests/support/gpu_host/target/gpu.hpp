@@ -118,11 +118,20 @@ CNC_GPU_DEVICE void store_relaxed(WordPair* to, const WordPair& pair) {
   store_relaxed(&to->first, pair.first);
   store_relaxed(&to->second, pair.second);
 }
+/// What devices show each other during kernels; here, processes.
+CNC_GPU_DEVICE std::uint64_t load_across(const std::uint64_t* from) { return load_relaxed(from); }
+CNC_GPU_DEVICE void store_across(std::uint64_t* to, std::uint64_t value) {
+  store_relaxed(to, value);
+}
+CNC_GPU_DEVICE WordPair load_across(const WordPair* from) { return load_relaxed(from); }
+CNC_GPU_DEVICE void store_across(WordPair* to, const WordPair& pair) { store_relaxed(to, pair); }
 /// Kernels begin when the one before has ended.
 CNC_GPU_DEVICE void wait_for_kernel_before() {}
 CNC_GPU_DEVICE void let_next_kernel_begin() {}
 
 /// Called in polling loops: lets the rest of the block run, and other blocks.
 CNC_GPU_DEVICE void pause() { machine::Processor::current().pause(); }
+/// The same where another process is waited for, which runs beside this one.
+CNC_GPU_DEVICE void pause_for_peer() { machine::Processor::current().pause_for_peer(); }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

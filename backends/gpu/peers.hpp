@@ -1,0 +1,190 @@
+#pragma once
+
+#include <gpu/entries.hpp>
+#include <gpu/spmv_kernel.hpp>
+#include <gpu/stamped.hpp>
+#include <gpu/vector_ops.hpp>
+
+#include <cnc/contract/peers.hpp>
+
+// What kernels of several devices have to do with each other: entries of a vector that go to neighbours before a product, what
+// has come from them after it, and sums that become those of all ranks. Values go as stamped words, so that nobody waits for a
+// fence; their numbers are in memory of the device, so that launches can be replayed.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+template <class V>
+CNC_GPU_DEVICE void send_word(PeerWord<V>* to, V value, std::uint32_t number) {
+  using Word = StampedWord<V>;
+  static_assert(sizeof(Word) == sizeof(PeerWord<V>) && alignof(Word) == alignof(PeerWord<V>));
+  store_across(reinterpret_cast<typename Word::Bits*>(to), Word::packed(value, number));
+}
+
+/// The word if it has come.
+template <class V>
+CNC_GPU_DEVICE bool find_word(const PeerWord<V>* from, V& value, std::uint32_t number) {
+  using Word = StampedWord<V>;
+  return Word::unpack(load_across(reinterpret_cast<const typename Word::Bits*>(from)), value,
+                      number);
+}
+
+/// Calls ready() until it says yes; false after some seconds, and soon where somebody was waited for in vain before.
+template <class Ready>
+CNC_GPU_DEVICE bool wait_for_peer(const PeerMeeting& meeting, const Ready& ready) {
+  for (std::uint32_t k = 0; k < tuning::most_polls / 4; ++k) {
+    if (ready()) return true;
+    if (k % 1024 == 1023 && load_relaxed(meeting.given_up) != 0) return false;
+    pause_for_peer();
+  }
+  *meeting.given_up = 1;
+  *static_cast<volatile std::uint32_t*>(meeting.lost) = 1;
+  return false;
+}
+
+/// Sums become those of all ranks, added in the order of these: the same bits on each. By one thread of one device.
+template <int count>
+CNC_GPU_DEVICE void meet_peers(const PeerMeeting& meeting, double (&sums)[count]) {
+  static_assert(count <= most_peer_sums);
+  const std::uint32_t number = *meeting.meetings + 1;
+  *meeting.meetings = number;
+  const auto turn = static_cast<int>(number % 2);
+  for (int r = 0; r < meeting.ranks; ++r)
+    if (r != meeting.rank)
+      for (int k = 0; k < count; ++k)
+        send_word(meeting.there[r].at + 2 * k + turn, sums[k], number);
+  double all[count];
+  for (int r = 0; r < meeting.ranks; ++r) {
+    double his[count];
+    for (int k = 0; k < count; ++k) his[k] = sums[k];
+    if (r != meeting.rank) {
+      const PeerWord<double>* const from = meeting.here + 2 * r * most_peer_sums + turn;
+      const bool came = wait_for_peer(meeting, [&] {
+        bool here = true;
+        for (int k = 0; k < count; ++k) here &= find_word(from + 2 * k, his[k], number);
+        return here;
+      });
+      if (!came) his[0] = never_came<double>;
+    }
+    for (int k = 0; k < count; ++k) all[k] = r == 0 ? his[k] : all[k] + his[k];
+  }
+  for (int k = 0; k < count; ++k) sums[k] = all[k];
+}
+
+/// Entries of x go to those who have rows with them.
+template <class V>
+CNC_GPU_KERNEL(max_vector_threads)
+send_kernel(PeerOperand<V> peers, const V* x, const RunState* run) {
+  let_next_kernel_begin();
+  wait_for_kernel_before();
+  if (run != nullptr && run->stop) return;
+  const std::uint32_t number = *peers.exchanges + 1;
+  const offset_t k = offset_t(block_index()) * block_threads() + thread_index();
+  if (k >= peers.sent) return;
+  const index_t row = peers.sent_rows[k];
+  send_word(peers.sent_to[k].at + number % 2, row < 0 ? V(0) : x[row], number);
+}
+
+/// y += the entries in columns of others times what has come of x, and the dot of `with` with what was added. That is the
+/// result alone, or it is added to the result, which becomes that of all ranks.
+template <int wave, class V>
+CNC_GPU_KERNEL(max_vector_threads)
+receive_kernel(PeerOperand<V> peers, V* y, const V* with, double* result, bool meets,
+               const RunState* run, GridScratch scratch) {
+  let_next_kernel_begin();
+  wait_for_kernel_before();
+  if (run != nullptr && run->stop) return;
+  const std::uint32_t number = *peers.exchanges + 1;
+  const PeerWord<V>* const words = peers.words + number % 2;
+  const PeerMeeting& meeting = *peers.meeting;
+  constexpr int together = 4;  // waits are for memory, not for each other
+  const index_t first = block_index() * block_threads() + thread_index();
+  const index_t stride = grid_blocks() * block_threads();
+  double dot[1] = {0};
+  for (index_t i = first; i < peers.rows; i += stride) {
+    V sum = 0;
+    const index_t end = peers.offsets[i + 1];
+    for (index_t k = peers.offsets[i]; k < end; k += together) {
+      V x[together] = {};
+      const bool came = wait_for_peer(meeting, [&] {
+        bool here = true;
+        CNC_GPU_UNROLL
+        for (int j = 0; j < together; ++j)
+          if (k + j < end)
+            here &= find_word(words + 2 * offset_t(peers.columns[k + j]), x[j], number);
+        return here;
+      });
+      CNC_GPU_UNROLL
+      for (int j = 0; j < together; ++j)
+        if (k + j < end) sum += peers.values[k + j] * x[j];
+      if (!came) sum = never_came<V>;
+    }
+    const index_t row = peers.row[i];
+    y[row] += sum;
+    if (with != nullptr) dot[0] += double(with[row]) * double(sum);
+  }
+  for (index_t i = first; i < peers.neighbours; i += stride) {
+    V nothing;
+    (void)wait_for_peer(meeting, [&] {
+      return find_word(words + 2 * (offset_t(peers.halo) + i), nothing, number);
+    });
+  }
+  if (!grid_sum<wave>(dot, scratch) || thread_index() != 0) return;
+  *peers.exchanges = number;
+  if (with == nullptr) return;
+  if (meets) {
+    dot[0] += *result;
+    meet_peers(meeting, dot);
+  }
+  *result = dot[0];
+}
+
+/// Dots of y, those of all ranks: with . y, then y . y.
+template <int wave, int count, class V>
+CNC_GPU_KERNEL(max_vector_threads)
+peer_dots_kernel(index_t n, PeerOperand<V> peers, const V* y, ProductDots<V> results,
+                 const RunState* run, GridScratch scratch) {
+  let_next_kernel_begin();
+  wait_for_kernel_before();
+  if (run != nullptr && run->stop) return;
+  double dots[count] = {};
+  const index_t stride = grid_blocks() * block_threads();
+  for (index_t i = block_index() * block_threads() + thread_index(); i < n; i += stride) {
+    dots[0] += double(results.with[i]) * double(y[i]);
+    if constexpr (count > 1) dots[1] += double(y[i]) * double(y[i]);
+  }
+  if (!grid_sum<wave>(dots, scratch) || thread_index() != 0) return;
+  meet_peers(*peers.meeting, dots);
+  *results.with_result = dots[0];
+  if constexpr (count > 1) *results.self_result = dots[1];
+}
+
+template <int wave, class V>
+void PeerEntries<wave, V>::send(const Queue& queue, const PeerOperand<V>& peers, const V* x,
+                                const RunState* run) {
+  const int threads = vector_threads(queue);
+  launch_overlapping("send", queue, {ceil_div(peers.sent, threads), threads}, send_kernel<V>, peers,
+                     x, run);
+}
+
+template <int wave, class V>
+void PeerEntries<wave, V>::receive(const Queue& queue, const PeerOperand<V>& peers, V* y,
+                                   const V* with, double* result, bool meets, const RunState* run) {
+  const int threads = vector_threads(queue);
+  const index_t blocks = ceil_div(std::max(peers.rows, peers.neighbours), threads);
+  launch_overlapping("receive", queue, {reducing_blocks(queue, blocks, threads, 1), threads},
+                     receive_kernel<wave, V>, peers, y, with, result, meets, run,
+                     grid_scratch(queue));
+}
+
+template <int wave, class V>
+void PeerEntries<wave, V>::dots(const Queue& queue, index_t n, const PeerOperand<V>& peers,
+                                const V* y, const ProductDots<V>& results, const RunState* run) {
+  const auto kernel =
+      results.self_result != nullptr ? peer_dots_kernel<wave, 2, V> : peer_dots_kernel<wave, 1, V>;
+  Grid grid = reducing_grid(queue, n, 2);
+  grid.blocks = std::max<index_t>(1, grid.blocks);  // a rank without rows meets too
+  launch_overlapping("peer_dots", queue, grid, kernel, n, peers, y, results, run,
+                     grid_scratch(queue));
+}
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET

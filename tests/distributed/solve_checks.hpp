@@ -1,0 +1,132 @@
+#pragma once
+
+#include "distributed/distributed_test.hpp"
+
+#include <cmath>
+#include <cstring>
+
+// What solves of several ranks are checked for, in any memory.
+
+namespace cnc::testing {
+
+/// What all ranks together have found.
+template <class V>
+struct Outcome {
+  SolveReport report;
+  Vector<V> x;
+};
+
+template <class V, class Exec>
+Outcome<V> solve_in_parts(Context<Exec>& ctx, const KnownProblem<V>& problem,
+                          const SolveOptions& options,
+                          std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner = nullptr) {
+  using Space = typename Exec::memory_space;
+  const PartitionedMatrix<V> A = partitioned(problem.A);
+  DistributedSolver<V, Exec> solver(ctx, options);
+  if (preconditioner) solver.set_preconditioner(preconditioner);
+  solver.prepare(A);
+  const Vector<V, Space> x("x", static_cast<std::size_t>(A.rows()));
+  Outcome<V> outcome;
+  outcome.report = solver.solve(copy_to<Space>(own_part(A, problem.b)), x);
+  outcome.x = whole_of(A, copy_to<HostSpace>(x));
+  return outcome;
+}
+
+template <class V>
+SolveReport solve_as_one(const KnownProblem<V>& problem, SolveOptions options) {
+  options.form = is_phased(options.method) ? SolveForm::fused_steps : SolveForm::automatic;
+  Solver<V> solver(one_thread(), options);
+  solver.prepare(problem.A);
+  return solver.solve(problem.b, zeros<V>(problem.rows()));
+}
+
+/// The true residual is that of the whole matrix, and the solution the known one.
+template <class V>
+void check_solution(const KnownProblem<V>& problem, const Outcome<V>& outcome) {
+  const SolveReport& report = outcome.report;
+  CHECK(report.status == SolveStatus::converged);
+  const Residual residual = residual_of(problem.A, problem.b, outcome.x);
+  const bool normal = method_facts(report.method).least_squares;
+  const double computed = normal ? report.least_squares_residual : report.true_residual;
+  CHECK(std::abs(residual.norm - computed) <= residual.rounding + 1e-6 * residual.norm);
+  if (!normal) CHECK(residual.norm <= report.tolerance + residual.rounding);
+  CHECK(same_on_all(std::to_string(report.iterations) + " " + std::to_string(report.true_residual) +
+                    " " + to_string(report.status) + " " + report.choice));
+}
+
+/// Histories are the same within rounding, which grows on the way: compared are `count` iterations at most, to a hundredth.
+inline void check_histories(const std::vector<double>& history, const std::vector<double>& expected,
+                            std::size_t count) {
+  const std::size_t both = std::min({history.size(), expected.size(), count});
+  CHECK(both > 2);
+  for (std::size_t k = 0; k < both && expected[k] > 1e-2 * expected[0]; ++k) {
+    INFO("iteration " << k);
+    CHECK(std::abs(history[k] - expected[k]) <= 1e-6 * expected[k]);
+  }
+}
+
+/// Solves by every method, without a preconditioner and with Jacobi.
+template <class Exec>
+void check_methods(Context<Exec>& ctx) {
+  struct Case {
+    const char* text;
+    bool symmetric;
+  };
+  for (const Case& c :
+       {Case{"poisson2d:15x14", true}, {"elasticity3d:2", true}, {"convection3d:6:2", false}}) {
+    const auto problem = known_problem<double>(c.text);
+    for (int m = 0; m < all_method_count; ++m) {
+      const MethodFacts& facts = method_facts(Method(m));
+      if (facts.stationary || (facts.symmetric && !c.symmetric)) continue;
+      for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
+        // That of A^T A is one of the own block, and another one on one process.
+        if (kind == PreconditionerKind::jacobi && facts.normal_equations) continue;
+        INFO(c.text << " " << facts.name << " " << int(kind));
+        const SolveOptions options{.method = Method(m), .preconditioner = kind, .rtol = 1e-9};
+        const Outcome<double> outcome = solve_in_parts(ctx, problem, options);
+        const SolveReport one = solve_as_one(problem, options);
+        check_solution(problem, outcome);
+        CHECK(std::abs(outcome.report.iterations - one.iterations) <= 4 + one.iterations / 10);
+        check_histories(outcome.report.history, one.history,
+                        facts.normal_equations ? 10 : 1000);  // their condition is squared
+        CHECK(std::abs(outcome.report.initial_residual - one.initial_residual) <=
+              1e-12 * one.initial_residual);
+      }
+    }
+  }
+}
+
+template <class Exec>
+void check_preconditioners(Context<Exec>& ctx) {
+  const auto problem = known_problem<double>("poisson2d:24x20");
+  const auto check = [&](std::shared_ptr<PreconditionerBase<double, Exec>> M, Method method) {
+    INFO(M->name() << " " << method_name(method));
+    check_solution(problem, solve_in_parts(ctx, problem, {.method = method}, M));
+  };
+  check(std::make_shared<IncompleteFactorization<double, Exec>>(
+            IncompleteOptions{.kind = IncompleteKind::ic0}),
+        Method::pcg);
+  check(std::make_shared<IncompleteFactorization<double, Exec>>(
+            IncompleteOptions{.kind = IncompleteKind::ilu0}),
+        Method::gmres);
+  check(std::make_shared<Amg<double, Exec>>(), Method::pcg);
+  check(std::make_shared<Amg<double, Exec>>(), Method::bicgstab);
+  const auto blocks = known_problem<double>("elasticity3d:3");
+  check_solution(blocks, solve_in_parts(ctx, blocks,
+                                        {.preconditioner = PreconditionerKind::block_jacobi,
+                                         .preconditioner_block_size = 3}));
+}
+
+template <class Exec>
+void check_bits(Context<Exec>& ctx) {
+  const auto problem = known_problem<double>("poisson3d:7");
+  for (const Method method : {Method::pcg, Method::bicgstab, Method::gmres}) {
+    INFO(method_name(method));
+    const Outcome<double> first = solve_in_parts(ctx, problem, {.method = method}),
+                          second = solve_in_parts(ctx, problem, {.method = method});
+    CHECK(same_bits(first.x, second.x));
+    CHECK(first.report.history == second.report.history);
+  }
+}
+
+}  // namespace cnc::testing
