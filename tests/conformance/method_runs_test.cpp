@@ -173,6 +173,14 @@ class RunCheck {
       compare(unless(rest.iterations == limit - limit / 2, "wrong number of iterations"),
               what + ", second of two runs");
       compare_state(halves, limit, what + ", in two runs");
+      if (form_ == SolveForm::one_meeting) {
+        halves = before_start();
+        call(A, halves, true, {limit / 2}, threads);
+        form_ = SolveForm::streamed;
+        call(A, halves, false, {limit - limit / 2}, threads);
+        form_ = SolveForm::one_meeting;
+        compare_state(halves, limit, what + ", in two forms");
+      }
     }
   }
 

@@ -264,7 +264,8 @@ struct NothingAtOnce {
   NothingAtOnce& operator=(const NothingAtOnce&) = delete;
 };
 
-constexpr Method methods_with_form[] = {Method::pcg, Method::pcg_single_reduction};
+constexpr Method methods_with_form[] = {Method::pcg, Method::pcg_single_reduction,
+                                        Method::pcg_flexible};
 
 /// The iterates of pcg with one meeting, stopped at each of the first iterations.
 template <class V>
@@ -362,16 +363,18 @@ TEST_CASE("the automatic form meets once when iterations have paid for the parts
 TEST_CASE("a recurrence goes over to one meeting where the parts are made") {
   const NothingAtOnce scope;
   const auto P = known_problem<double>("poisson2d:20x17");
-  SolveOptions options = stopped<double>(Method::pcg, SolveForm::automatic, 40);
-  options.callback_interval = 4;
-  options.callback = [](const Progress&) { return true; };
-  const auto expected = solve_stopped(find_backend("reference"), P.A, P.b, options);
-  for (const Backend* backend : emulated) {
-    INFO(backend->name);
-    const auto actual = solve_stopped(*backend, P.A, P.b, options);
-    CHECK(actual.report.form == SolveForm::one_meeting);
-    CHECK(actual.report.iterations == expected.report.iterations);
-    CHECK(relative_difference(actual.x, expected.x) < 1e-10);
+  for (const Method method : methods_with_form) {
+    SolveOptions options = stopped<double>(method, SolveForm::automatic, 40);
+    options.callback_interval = 4;
+    options.callback = [](const Progress&) { return true; };
+    const auto expected = solve_stopped(find_backend("reference"), P.A, P.b, options);
+    for (const Backend* backend : emulated) {
+      INFO(method_name(method) << ", " << backend->name);
+      const auto actual = solve_stopped(*backend, P.A, P.b, options);
+      CHECK(actual.report.form == SolveForm::one_meeting);
+      CHECK(actual.report.iterations == expected.report.iterations);
+      CHECK(relative_difference(actual.x, expected.x) < 1e-10);
+    }
   }
 }
 

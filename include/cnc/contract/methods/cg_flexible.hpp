@@ -17,8 +17,10 @@ struct CgFlexible : Cg<V> {
   static constexpr const char* name = "pcg-flexible";
   static constexpr const char* title = "flexible conjugate gradients";
   static constexpr int flops_per_row = Fixed::flops_per_row + 2;
-  enum Scalar { rr, rz, rz_previous, pq, alpha, qz, scalars };
+  enum Scalar { rr, rz, rz_previous, pq, alpha, of_recurrence, qz, scalars };
   static_assert(int(alpha) == int(Fixed::alpha));
+  // Runs with one meeting leave it where this method finds it.
+  static_assert(int(qz) == int(CgSingleReduction<V>::zq));
 
   /// x += alpha p, of the iteration before; p := z + beta p.
   struct Direction : Fixed::Direction {

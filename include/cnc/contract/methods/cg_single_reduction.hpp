@@ -43,8 +43,12 @@ struct CgSingleReduction {
   static constexpr VectorSet halo = set_of(r, s);
   /// Scalars that follow from others, for a run that goes on with those of another form or method.
   static constexpr void complete(MethodScalars& c) { c[rz_inverse] = 1 / c[rz_previous]; }
-  /// At the end of a run: x lacks no step.
-  static constexpr void close(MethodScalars& c) { c[alpha] = 0; }
+  /// At the end of a run: x lacks no step. z . A z is that of a product still to come; until then q . z of pcg_flexible is in its
+  /// place, by which that goes on with the beta of a preconditioner that does not change.
+  static constexpr void close(MethodScalars& c) {
+    c[alpha] = 0;
+    if (c.first == 0) c[zq] = -c[pAp] * c[rz] / c[rz_previous];
+  }
   static constexpr int flops_per_row = 15;
 
   /// z := M^-1 r, with its sums.
