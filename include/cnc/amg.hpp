@@ -51,7 +51,7 @@ struct AmgOptions {
 
 /// One level of a hierarchy.
 struct AmgLevel {
-  index_t rows = 0;       ///< scalars
+  offset_t rows = 0;      ///< scalars
   offset_t nonzeros = 0;  ///< of the matrix, fill of blocks included
   int block_size = 1;     ///< unknowns to a node
   std::string format;     ///< the layout for products, "bcsr:6"

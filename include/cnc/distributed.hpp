@@ -38,6 +38,7 @@ template <class T>
 struct Halo;
 template <class T>
 struct Products;
+struct PartitionAccess;
 template <class T, class Exec>
 class AmongRanks;
 }  // namespace detail
@@ -159,11 +160,24 @@ class PartitionedMatrix {
  private:
   template <class, class>
   friend class DistributedSolver;
+  friend struct detail::PartitionAccess;
+  /// The same of a matrix whose columns are no rows: those that this rank has for own.
+  PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& rows, offset_t first_column,
+                    index_t columns);
   detail::Halo<T>& halo() const;
   std::shared_ptr<const Communicator> ranks_;
   std::shared_ptr<detail::Halo<T>> halo_;
   std::shared_ptr<detail::Products<T>> products_;
   CsrMatrix<T> block_;
+};
+
+/// A preconditioner of the whole matrix, where one that is set up from the own block alone would be block Jacobi with a block per
+/// rank. Its set_up, update_values and apply are collective.
+template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
+class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
+ public:
+  /// The matrix that the next set_up or update_values is for, of which these see the own block. DistributedSolver calls it.
+  virtual void take(const PartitionedMatrix<V>& A) = 0;
 };
 
 /// How the entries of x that ranks need of each other come to them.
@@ -179,7 +193,8 @@ const char* to_string(RankLink link);
 /// Vectors and the copies of the matrix that are iterated with are in the memory of Exec: of the host, or of a device for each
 /// rank. Devices of one machine that reach each other's memory write into it; else what goes to other ranks is copied to the
 /// host while the own block is multiplied, and any MPI will do. Ranks of a machine share its devices out by Kokkos' settings.
-/// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for.
+/// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for; but for a
+/// PartitionedPreconditioner, DistributedAmg say.
 ///
 /// All functions but options() and advice() are collective, and all ranks pass the same options: the library compares them. Sums
 /// are added in the order of the ranks: for the same number of ranks and partition the bits are the same on every run.
@@ -226,10 +241,12 @@ class DistributedSolver {
  private:
   void agree(const char* call, detail::Channel& channel) const;
   std::shared_ptr<detail::OtherRanks> others() const;
+  /// The preconditioner, if it is one of the whole matrix; or null.
+  PartitionedPreconditioner<V, Exec>* of_partition() const;
 
   Context<Exec>& ctx_;
   Solver<V, Exec> solver_;
-  std::string preconditioner_;  ///< name of the object given
+  std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner_;  ///< the object given
   PartitionedMatrix<V> matrix_;
   std::shared_ptr<detail::AmongRanks<V, Exec>> ranks_;
 };

@@ -27,7 +27,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 
 #include <cnc/convert.hpp>
 #include <cnc/copy.hpp>
-#include <cnc/distributed.hpp>
+#include <cnc/distributed_amg.hpp>
 #include <cnc/problems.hpp>
 
 #include <unistd.h>
@@ -57,23 +57,23 @@ int rows_of_node(const std::string& source, const SolveRequest& request) {
   return std::max(rows, 1);
 }
 
-/// Multigrid of the own block, with the rigid motions of a built-in problem whose nodes are known.
+/// Multigrid, with the rigid motions of a built-in problem whose nodes are known.
 template <class V, class Exec>
-std::shared_ptr<Amg<V, Exec>> multigrid_of_block(AmgOptions options, const std::string& source,
-                                                 int unknowns, const PartitionedMatrix<V>& A) {
-  using Space = typename Exec::memory_space;
+std::shared_ptr<DistributedAmg<V, Exec>> multigrid_on_ranks(AmgOptions options,
+                                                            const std::string& source, int unknowns,
+                                                            const PartitionedMatrix<V>& A) {
   Vector<double> coordinates;
   if (is_problem(source) && (options.block_size == 0 || options.block_size == unknowns))
     coordinates = problem_coordinates(source);
   if (coordinates.extent(0) > 0) options.block_size = unknowns;
-  const auto amg = std::make_shared<Amg<V, Exec>>(options);
+  const auto amg = std::make_shared<DistributedAmg<V, Exec>>(options);
   if (coordinates.extent(0) == 0) return amg;
   const auto first = static_cast<std::size_t>(A.first_row());
-  std::vector<Vector<const V, Space>> modes;
+  std::vector<Vector<const V>> modes;
   for (const Vector<V>& mode : rigid_body_modes<V>(coordinates, unknowns)) {
     const auto own = uninitialized<V>("mode", static_cast<std::size_t>(A.rows()));
     std::copy_n(mode.data() + first, own.extent(0), own.data());
-    modes.push_back(copy_to<Space>(own));
+    modes.push_back(own);
   }
   amg->set_near_null_space(std::move(modes));
   return amg;
@@ -139,9 +139,9 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
     return !Interrupt::requested();
   };
   DistributedSolver<V, Exec> solver(ctx, request.options);
-  std::shared_ptr<Amg<V, Exec>> amg;
+  std::shared_ptr<DistributedAmg<V, Exec>> amg;
   if (const auto* options = std::get_if<AmgOptions>(&request.preconditioner.object))
-    solver.set_preconditioner(amg = multigrid_of_block<V, Exec>(*options, source, unknowns, A));
+    solver.set_preconditioner(amg = multigrid_on_ranks<V, Exec>(*options, source, unknowns, A));
   else if (auto made = make_preconditioner<V, Exec>(request.preconditioner))
     solver.set_preconditioner(std::move(made));
   solver.prepare(A);

@@ -189,7 +189,7 @@ class AmongRanks final : public OtherRanks {
     if (!transposed) return with_others.begin(*ctx_, sent_rows_, x);
     if (!to_owners_) {
       to_owners_.emplace(detail::transposed(halo_->rows, halo_->plan.halo));
-      from_others_.emplace(gathered<T>(halo_->plan.sent_rows, halo_->facts.rows));
+      from_others_.emplace(gathered<T>(halo_->plan.sent_rows, halo_->columns));
     }
     add_rows<W>(*to_owners_, x, with_others.begin_back(), nullptr);
     with_others.send_back(*ctx_);

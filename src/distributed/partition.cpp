@@ -95,8 +95,9 @@ struct Parts {
 
 /// Errors   InvalidArgument (a column outside, or twice in a row).
 template <class T>
-Parts<T> take_apart(const OwnRows<T>& given, index_t rows, offset_t all_rows) {
-  const offset_t first = given.first_row, end = first + rows;
+Parts<T> take_apart(const OwnRows<T>& given, index_t rows, const Range& columns,
+                    offset_t all_columns) {
+  const offset_t first = columns.first, end = columns.end();
   const auto is_own = [&](offset_t column) { return column >= first && column < end; };
   Parts<T> parts;
   const auto own =
@@ -121,13 +122,14 @@ Parts<T> take_apart(const OwnRows<T>& given, index_t rows, offset_t all_rows) {
     std::sort(row.begin(), row.end(),
               [](const Entry<T>& a, const Entry<T>& b) { return a.column < b.column; });
     const auto complain = [&](offset_t column, const char* what) {
-      return "PartitionedMatrix: row " + std::to_string(first + i) + ", column " +
+      return "PartitionedMatrix: row " + std::to_string(given.first_row + i) + ", column " +
              std::to_string(column) + " " + what;
     };
     for (std::size_t k = 0; k < row.size(); ++k) {
       const offset_t column = row[k].column;
-      require(column >= 0 && column < all_rows, [&] {
-        return complain(column, ("is outside the " + std::to_string(all_rows) + " rows").c_str());
+      require(column >= 0 && column < all_columns, [&] {
+        return complain(column,
+                        ("is outside the " + std::to_string(all_columns) + " rows").c_str());
       });
       require(k == 0 || row[k - 1].column != column,
               [&] { return complain(column, "comes twice"); });
@@ -195,6 +197,13 @@ struct Products {
 
 template <class T>
 PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& given)
+    : PartitionedMatrix(
+          ranks, given, given.first_row,
+          static_cast<index_t>(given.row_offsets.empty() ? 0 : given.row_offsets.size() - 1)) {}
+
+template <class T>
+PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& given,
+                                        offset_t first_column, index_t columns)
     : ranks_(std::make_shared<Communicator>(ranks)) {
   detail::Channel& channel = *ranks.channel();
   channel.together([&] {
@@ -202,12 +211,14 @@ PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows
     const auto rows =
         static_cast<index_t>(given.row_offsets.empty() ? 0 : given.row_offsets.size() - 1);
     const detail::Range mine{given.first_row, rows, int(sizeof(T)), channel.rank()};
-    const detail::Ranges ranges = detail::ranges_of_all(channel, mine);
+    const detail::Range own_columns{first_column, columns, int(sizeof(T)), channel.rank()};
+    const offset_t all_rows = detail::ranges_of_all(channel, mine).all_rows;
+    const detail::Ranges ranges = detail::ranges_of_all(channel, own_columns);
     detail::Parts<T> parts;
-    channel.on_each([&] { parts = detail::take_apart(given, rows, ranges.all_rows); });
+    channel.on_each([&] { parts = detail::take_apart(given, rows, own_columns, ranges.all_rows); });
     const detail::PartitionPlan plan =
-        detail::plan_halo(channel, ranges, mine, parts.halo_columns, parts.halo.columns);
-    block_ = CsrMatrix<T>(rows, rows, 1, parts.offsets, parts.columns, parts.values);
+        detail::plan_halo(channel, ranges, own_columns, parts.halo_columns, parts.halo.columns);
+    block_ = CsrMatrix<T>(rows, columns, 1, parts.offsets, parts.columns, parts.values);
     block_.checked = Checked::ascending;
     const PartitionFacts facts{rows,
                                static_cast<offset_t>(given.columns.size()),
@@ -216,7 +227,7 @@ PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows
                                plan.halo,
                                static_cast<int>(plan.neighbours.size())};
     halo_ = std::make_shared<detail::Halo<T>>(detail::Halo<T>{
-        ranks.channel(), given.first_row, ranges.all_rows, std::move(parts.halo), plan, facts});
+        ranks.channel(), given.first_row, all_rows, columns, std::move(parts.halo), plan, facts});
     products_ = std::make_shared<detail::Products<T>>();
   });
 }

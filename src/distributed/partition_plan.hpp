@@ -35,7 +35,8 @@ template <class T>
 struct Halo {
   std::shared_ptr<Channel> channel;
   offset_t first_row = 0, all_rows = 0;
-  SparseRows<T> rows;  ///< the entries in columns of other ranks, in those own rows that have some
+  index_t columns = 0;  ///< own ones: the rows, where the matrix is square
+  SparseRows<T> rows;   ///< the entries in columns of other ranks, in those own rows that have some
   PartitionPlan plan;
   PartitionFacts facts;
 
@@ -90,5 +91,19 @@ SparseRows<T> gathered(const std::vector<index_t>& sent, index_t rows) {
   }
   return result;
 }
+
+/// What a PartitionedMatrix keeps to itself.
+struct PartitionAccess {
+  template <class T>
+  static const std::shared_ptr<Halo<T>>& halo(const PartitionedMatrix<T>& A) {
+    return A.halo_;
+  }
+  /// From rows that every rank has of a matrix whose own columns begin at first_column. Collective.
+  template <class T>
+  static PartitionedMatrix<T> rectangular(const Communicator& ranks, const OwnRows<T>& rows,
+                                          offset_t first_column, index_t columns) {
+    return PartitionedMatrix<T>(ranks, rows, first_column, columns);
+  }
+};
 
 }  // namespace cnc::detail

@@ -102,7 +102,7 @@ void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channe
   agreement.add("what is called", std::string(call));
   agreement.add("the backend", std::string(ctx_.backend().name));  // scalar steps are rounded by it
   agreement.add("the memory", Context<Exec>::memory);
-  agreement.add("the preconditioner object", preconditioner_);
+  agreement.add("the preconditioner object", preconditioner_ ? preconditioner_->name() : "");
   detail::add_options(agreement, o);
   agreement.require_of_all(channel);
   detail::refuse(o.reordering != Reordering::none, "reordering");
@@ -118,6 +118,7 @@ void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A) {
     agree("prepare", *A.halo_->channel);
     const InstanceScope scope(ctx_.execution_space_instance());
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
+    if (auto* const M = of_partition()) M->take(A);
     solver_.prepare_among(others(), copy_to<Space>(A.block_));
   });
   matrix_ = A;
@@ -143,6 +144,7 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
     const InstanceScope scope(ctx_.execution_space_instance());
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
     solver_.go_on_among(others());
+    if (auto* const M = of_partition()) M->take(A);
     solver_.update_values(copy_to<Space>(A.block_));
   });
   matrix_ = A;
@@ -154,21 +156,32 @@ std::shared_ptr<detail::OtherRanks> DistributedSolver<V, Exec>::others() const {
 }
 
 template <class V, class Exec>
+PartitionedPreconditioner<V, Exec>* DistributedSolver<V, Exec>::of_partition() const {
+  return dynamic_cast<PartitionedPreconditioner<V, Exec>*>(preconditioner_.get());
+}
+
+template <class V, class Exec>
 void DistributedSolver<V, Exec>::set_preconditioner(
     std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner) {
-  std::string name;
-  const auto set = [&] {
-    if (preconditioner) name = preconditioner->name();
-    solver_.set_preconditioner(std::move(preconditioner));
-  };
-  if (matrix_.halo_ != nullptr) {
-    const PartitionedMatrix<V> A = std::exchange(matrix_, {});  // not prepared, should a rank fail
-    A.halo_->channel->together([&] { A.halo_->channel->on_each(set); });
-    matrix_ = A;
-  } else {
-    set();
+  if (matrix_.halo_ == nullptr) {
+    solver_.set_preconditioner(preconditioner);
+    preconditioner_ = std::move(preconditioner);
+    return;
   }
-  preconditioner_ = name;
+  const PartitionedMatrix<V> A = std::exchange(matrix_, {});  // not prepared, should a rank fail
+  detail::Channel& channel = *A.halo_->channel;
+  channel.together([&] {
+    preconditioner_ = preconditioner;
+    agree("set_preconditioner", channel);
+    const auto set = [&] { solver_.set_preconditioner(preconditioner); };
+    if (auto* const M = of_partition()) {
+      M->take(A);
+      set();  // ranks wait for each other within
+    } else {
+      channel.on_each(set);
+    }
+  });
+  matrix_ = A;
 }
 
 template <class V, class Exec>

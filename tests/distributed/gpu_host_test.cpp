@@ -44,6 +44,9 @@ TEST_CASE("ranks of emulated devices have the residuals of hosts") { check_metho
 TEST_CASE("ranks of emulated devices have preconditioners of their blocks") {
   check_preconditioners(emulated());
 }
+TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
+  check_multigrid(emulated());
+}
 TEST_CASE("ranks of emulated devices have the same bits on every run") { check_bits(emulated()); }
 
 TEST_CASE("emulated devices: float vectors, and ranks without rows") {

@@ -2,6 +2,8 @@
 
 #include "distributed/distributed_test.hpp"
 
+#include <cnc/distributed_amg.hpp>
+
 #include <cmath>
 #include <cstring>
 
@@ -115,6 +117,100 @@ void check_preconditioners(Context<Exec>& ctx) {
   check_solution(blocks, solve_in_parts(ctx, blocks,
                                         {.preconditioner = PreconditionerKind::block_jacobi,
                                          .preconditioner_block_size = 3}));
+}
+
+/// Where rows of this rank begin and end: nodes of `block` rows stay together, the last rank has the first rows, and the first rank
+/// has none if so desired.
+inline std::pair<index_t, index_t> rows_of_rank(index_t rows, int block, bool first_has_none) {
+  const int all = world().size() - (first_has_none && world().size() > 1 ? 1 : 0);
+  const int place = world().size() - 1 - world().rank();
+  const auto cut = [&](int part) {
+    return static_cast<index_t>(offset_t(rows / block) * std::min(part, all) / all) * block;
+  };
+  return {cut(place), cut(place + 1)};
+}
+
+struct Multigrid {
+  const char* problem;
+  AmgOptions options = {};
+  offset_t whole_rows = 300;
+  Method method = Method::pcg;
+  bool first_has_none = false;
+  int unknowns = 1;  ///< more: with rigid motions
+};
+
+/// Multigrid of the whole takes about as many iterations as that of one process.
+template <class V, class Exec>
+void check_multigrid(Context<Exec>& ctx, const Multigrid& c) {
+  using Space = typename Exec::memory_space;
+  INFO(c.problem << " " << method_name(c.method) << " " << to_string(c.options.smoother));
+  const auto problem = known_problem<V>(c.problem);
+  const auto [begin, end] = rows_of_rank(problem.rows(), c.unknowns, c.first_has_none);
+  const PartitionedMatrix<V> A(world(), Slice<V>(problem.A, begin, end).rows());
+  AmgOptions options = c.options;
+  if (c.unknowns > 1) options.block_size = c.unknowns;
+  const auto M = std::make_shared<DistributedAmg<V, Exec>>(options, c.whole_rows);
+  Amg<V> one(options);
+  if (c.unknowns > 1) {
+    std::vector<Vector<const V>> modes, own;
+    for (const auto& mode : rigid_body_modes<V>(problem_coordinates(c.problem), c.unknowns)) {
+      modes.push_back(mode);
+      own.push_back(own_part(A, mode));
+    }
+    M->set_near_null_space(own);
+    one.set_near_null_space(modes);
+  }
+  const SolveOptions solve{.method = c.method, .rtol = sizeof(V) < sizeof(double) ? 1e-5 : 1e-9};
+  DistributedSolver<V, Exec> solver(ctx, solve);
+  solver.set_preconditioner(M);
+  solver.prepare(A);
+  const Vector<V, Space> x("x", static_cast<std::size_t>(A.rows()));
+  Outcome<V> outcome;
+  outcome.report = solver.solve(copy_to<Space>(own_part(A, problem.b)), x);
+  outcome.x = whole_of(A, copy_to<HostSpace>(x));
+  check_solution(problem, outcome);
+
+  Solver<V> alone(one_thread(), solve);
+  alone.set_preconditioner(std::shared_ptr<PreconditionerBase<V>>(&one, [](auto*) {}));
+  alone.prepare(problem.A);
+  const SolveReport report = alone.solve(problem.b, zeros<V>(problem.rows()));
+  CHECK(outcome.report.iterations <= report.iterations + 3 + report.iterations / 5);
+
+  const AmgHierarchy& h = M->hierarchy();
+  REQUIRE(h.levels.size() > 1);
+  CHECK(h.levels[0].rows == problem.rows());
+  CHECK(h.levels[0].nonzeros == problem.A.blocks());
+  CHECK(h.levels[1].rows < 0.5 * problem.rows());
+  CHECK(same_on_all(std::to_string(h.levels[1].rows) + " " + std::to_string(h.levels[1].nonzeros) +
+                    " " + std::to_string(h.operator_complexity())));
+
+  // The same bits again, also set up anew between solves.
+  for (const bool anew : {false, true}) {
+    if (anew) solver.update_values(A);
+    const Vector<V, Space> again("x", static_cast<std::size_t>(A.rows()));
+    CHECK(solver.solve(copy_to<Space>(own_part(A, problem.b)), again).iterations ==
+          outcome.report.iterations);
+    CHECK(same_bits(whole_of(A, copy_to<HostSpace>(again)), outcome.x));
+  }
+}
+
+template <class Exec>
+void check_multigrid(Context<Exec>& ctx) {
+  check_multigrid<double>(ctx, {"poisson3d:16"});
+  check_multigrid<double>(ctx, {.problem = "poisson3d:16", .whole_rows = 5000});  // there at once
+  check_multigrid<double>(ctx,
+                          {.problem = "poisson2d:40x40", .whole_rows = 60, .first_has_none = true});
+  check_multigrid<double>(ctx,
+                          {.problem = "anisotropic2d:40:0.01", .options = {.in_float = false}});
+  check_multigrid<double>(ctx, {.problem = "poisson2d:40x40",
+                                .options = {.smoother = AmgSmoother::l1_jacobi},
+                                .method = Method::bicgstab});
+  check_multigrid<double>(ctx, {.problem = "poisson2d:40x40",
+                                .options = {.cycle = AmgCycle::k, .smoothed = false},
+                                .method = Method::pcg_flexible});
+  check_multigrid<double>(ctx, {.problem = "convection3d:12:1", .method = Method::bicgstab});
+  check_multigrid<double>(ctx, {.problem = "elasticity3d:7", .whole_rows = 100, .unknowns = 3});
+  check_multigrid<float>(ctx, {"poisson2d:40x40"});
 }
 
 template <class Exec>

@@ -21,6 +21,7 @@ TEST_CASE("every method has the residuals that it has on one process") {
   check_methods(one_thread());
 }
 TEST_CASE("preconditioners of the own block") { check_preconditioners(one_thread()); }
+TEST_CASE("multigrid of the whole matrix") { check_multigrid(one_thread()); }
 TEST_CASE("the same bits on every run") { check_bits(one_thread()); }
 
 #ifdef CNC_KOKKOS_HAS_DEVICE
@@ -41,6 +42,9 @@ TEST_CASE("ranks with devices have the residuals of hosts") {
 }
 TEST_CASE("ranks with devices have preconditioners of their blocks") {
   check_preconditioners(context_in<Kokkos::DefaultExecutionSpace>());
+}
+TEST_CASE("ranks with devices have multigrid of the whole matrix") {
+  check_multigrid(context_in<Kokkos::DefaultExecutionSpace>());
 }
 TEST_CASE("ranks with devices have the same bits on every run") {
   check_bits(context_in<Kokkos::DefaultExecutionSpace>());

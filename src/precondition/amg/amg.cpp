@@ -29,8 +29,8 @@ double AmgHierarchy::operator_complexity() const {
 }
 double AmgHierarchy::grid_complexity() const {
   double sum = 0;
-  for (const AmgLevel& level : levels) sum += level.rows;
-  return levels.empty() ? 0 : sum / std::max<index_t>(levels[0].rows, 1);
+  for (const AmgLevel& level : levels) sum += static_cast<double>(level.rows);
+  return levels.empty() ? 0 : sum / static_cast<double>(std::max<offset_t>(levels[0].rows, 1));
 }
 
 template <class V, class Exec>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "on_each.hpp"
+#include "solve/other_ranks.hpp"
 
 #include <cnc/amg.hpp>
 #include <cnc/convert.hpp>
@@ -128,20 +129,25 @@ struct DenseRow {
   }
 };
 
-/// A matrix with what its products need.
+/// A matrix with what its products need. On several ranks it is the block of the own rows and columns, and the rest is theirs.
 template <class M, class Exec>
 struct PlannedMatrix {
   using Space = typename Exec::memory_space;
   Matrix<M, Space> matrix;
   std::unique_ptr<MatrixPlan> plan;
+  std::shared_ptr<OtherRanks> ranks;  ///< or null
+  bool is_transpose = false;          ///< of what `ranks` has
 
   void take(const Context<Exec>& ctx, Matrix<M, Space> A) {
     matrix = std::move(A);
     plan = plan_spmv<M>(ctx, matrix);
   }
-  void multiply(const Context<Exec>& ctx, M alpha, const Vector<M, Space>& x, M beta,
+  /// y := A x + beta y
+  void multiply(const Context<Exec>& ctx, const Vector<M, Space>& x, M beta,
                 const Vector<M, Space>& y) const {
-    spmv(ctx, alpha, matrix, x, beta, y, plan.get());
+    if (ranks) ranks->begin(x.data(), is_transpose);
+    spmv(ctx, M(1), matrix, x, beta, y, plan.get());
+    if (ranks) ranks->end(y.data(), is_transpose, nullptr);
   }
   /// As the entry of backends; one that has none makes the product first, in `product`, which may be y unless that is read.
   void relax(const Context<Exec>& ctx, const RelaxationStep<M>& step, const Vector<M, Space>& x,
@@ -150,8 +156,9 @@ struct PlannedMatrix {
       auto operand = a.operand();
       operand.plan = plan.get();
       const auto& ops = ctx.template matrices<M>(operand);
-      if (ops.relax != nullptr) return ops.relax(ctx.queue(), operand, step, x.data(), y.data());
-      multiply(ctx, M(1), x, M(0), product);
+      if (ops.relax != nullptr && !ranks)
+        return ops.relax(ctx.queue(), operand, step, x.data(), y.data());
+      multiply(ctx, x, M(0), product);
       on_each(ctx, a.rows, RelaxRow<M>{step, product.data(), x.data(), y.data()});
     };
     std::visit(relax_in, matrix);
@@ -216,8 +223,10 @@ struct CycleLevel {
   M same_inverse = 0;  ///< its entry where that is the same in all rows of a first level; else 0
   AmgSmoother smoother = AmgSmoother::chebyshev;
   std::shared_ptr<PreconditionerBase<M, Exec>> sweep;  ///< of smoothers that are objects
-  double largest = 0;                                  ///< bound of the eigenvalues of D^-1 A
-  Vector<M, Space> dense;                              ///< the last level: [rows][rows]
+  /// A level that is solved by other means, which stand for all levels below it.
+  std::shared_ptr<PreconditionerBase<M, Exec>> solver;
+  double largest = 0;      ///< bound of the eigenvalues of D^-1 A
+  Vector<M, Space> dense;  ///< the last level: [rows][rows]
   /// By W- and K-cycles: not the first level, nor where levels become smaller so slowly that visits would add up.
   bool visited_twice = false;
   Vector<M, Space> f, x, y, r;         ///< the right-hand side, two iterates, a residual
@@ -247,7 +256,7 @@ struct CycleLevel {
   /// to := P^T r, with room for a vector of this level
   void restrict(const Context<Exec>& ctx, const Vector<M, Space>& room,
                 const Vector<M, Space>& to) const {
-    if (factored.empty()) return restriction.multiply(ctx, M(1), r, M(0), to);
+    if (factored.empty()) return restriction.multiply(ctx, r, M(0), to);
     smooth_transfer(ctx, r, M(0), room, room);
     on_each(ctx, static_cast<offset_t>(to.extent(0)),
             SumAggregate<M>{factored.offsets.data(), factored.members.data(),
@@ -256,7 +265,7 @@ struct CycleLevel {
   /// to := to + P correction, with room for a vector of this level; overwrites r
   void prolong(const Context<Exec>& ctx, const Vector<M, Space>& correction,
                const Vector<M, Space>& room, const Vector<M, Space>& to) const {
-    if (factored.empty()) return prolongation.multiply(ctx, M(1), correction, M(1), to);
+    if (factored.empty()) return prolongation.multiply(ctx, correction, M(1), to);
     on_each(
         ctx, rows,
         FromAggregate<M>{factored.of.data(), factored.weights.data(), correction.data(), r.data()});
@@ -397,17 +406,23 @@ class Cycle {
   template <class V>
   void apply(const Context<Exec>& ctx, const V* r, V* z) const {
     const CycleLevel<M, Exec>& finest = levels[0];
-    if (finest.rows == 0) return;
+    const std::shared_ptr<OtherRanks>& ranks = finest.A.ranks;
+    if (finest.rows == 0 && !ranks) return;
     RangeFactor range;
     if constexpr (sizeof(M) < sizeof(V)) {
       ctx.template vectors<V>().nrm2(ctx.queue(), finest.rows, r, norm.data());
-      if constexpr (is_host_space<Space>)
+      if (ranks) {  // one number for all, or the cycle would not be linear
+        double largest = fetch(norm, 0);
+        ranks->take_largest(&largest, 1);
+        range.known = inverse_power(largest);
+      } else if constexpr (is_host_space<Space>)
         range.known = inverse_power(*norm.data());
       else
         range.norm = norm.data();
     }
     LoadResidual<V, M> load{r, range, finest.f.data()};
-    const bool starts = finest.block_size == 1 && !finest.sweep && finest.dense.extent(0) == 0;
+    const bool starts =
+        finest.block_size == 1 && !finest.sweep && !finest.solver && finest.dense.extent(0) == 0;
     if (starts) {
       const auto [of_residual, inverse] =
           finest.scaled_step(factor(finest) * step(finest.smoother, 1).of_residual);
@@ -425,6 +440,10 @@ class Cycle {
     const CycleLevel<M, Exec>& level = levels[l];
     if (coarse.plan && l == coarse.first && coarse.run(ctx.queue(), *coarse.plan, coarse.cycle))
       return level.x;
+    if (level.solver) {
+      level.solver->apply(ctx, level.f, level.x);
+      return level.x;
+    }
     if (level.dense.extent(0) > 0) {
       on_each(ctx, level.rows,
               DenseRow<M>{level.rows, level.dense.data(), level.f.data(), level.x.data()});
@@ -484,7 +503,7 @@ class Cycle {
     };
     const auto cycle_to = [&](const Vector<M, Space>& to, const Vector<M, Space>& image) {
       on_each(ctx, level.rows, ConvertTo<M, M>{run(ctx, l).data(), to.data()});
-      level.A.multiply(ctx, M(1), to, M(0), image);
+      level.A.multiply(ctx, to, M(0), image);
     };
     cycle_to(c, v);
     dot_to(0, t, v);

@@ -296,7 +296,7 @@ SparseBlocks<T, Space> smoothed_pattern(const Exec& exec, const Graph<Space>& st
   on_each(exec, strong.nodes,
           PlaceColumns{strong.offsets.data(), room.data(), offsets.data(), columns.data()});
   exec.fence();
-  return {tentative.rows,
+  return {strong.nodes,
           tentative.cols,
           tentative.height,
           tentative.width,

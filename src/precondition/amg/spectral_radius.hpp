@@ -10,12 +10,13 @@
 
 namespace cnc::detail {
 
-/// x(i) := a number in [-1, 1) without a pattern
+/// x(i) := a number in [-1, 1) without a pattern, that of row first + i
 template <class M>
 struct SetRandom {
   M* x;
+  offset_t first = 0;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    x[i] = static_cast<M>(unit_entry(static_cast<std::uint64_t>(i)));
+    x[i] = static_cast<M>(unit_entry(static_cast<std::uint64_t>(first + i)));
   }
 };
 
@@ -49,15 +50,20 @@ double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level) 
   double* const pq = rz + (steps + 1);  // [steps]
   const auto dot_to = [&](double* to, const Vector<M, Space>& x, const Vector<M, Space>& y) {
     ctx.template vectors<M>().dot(ctx.queue(), level.rows, x.data(), y.data(), to);
+    if (!level.A.ranks) return;
+    const Vector<double, Space> there(to, 1);
+    double sum = fetch(there, 0);
+    level.A.ranks->add_up(&sum, 1);
+    Kokkos::deep_copy(ctx.execution_space_instance(), there, sum);
   };
-  on_each(ctx, level.rows, SetRandom<M>{r.data()});
+  on_each(ctx, level.rows, SetRandom<M>{r.data(), level.A.ranks ? level.A.ranks->first_row() : 0});
   for (int k = 0; k <= steps; ++k) {
     level.relax_blocks(ctx, M(0), M(0), M(1), r.data(), nullptr, z.data());
     dot_to(rz + k, r, z);
     if (k == steps) break;
     on_each(ctx, level.rows,
             NextDirection<M>{rz + k, k > 0 ? rz + k - 1 : nullptr, z.data(), p.data()});
-    level.A.multiply(ctx, M(1), p, M(0), q);
+    level.A.multiply(ctx, p, M(0), q);
     dot_to(pq + k, p, q);
     on_each(ctx, level.rows, TakeOff<M>{rz + k, pq + k, q.data(), r.data()});
   }

@@ -109,12 +109,13 @@ struct StrongRow {
     const auto& A = strong.A;
     index_t to = offsets[i];
     const bool merges = transposed_offsets != nullptr;
+    const index_t none = A.cols;
     index_t k = A.row_offsets[i], t = merges ? transposed_offsets[i] : 0;
     const index_t end = A.row_offsets[i + 1],
                   transposed_end = merges ? transposed_offsets[i + 1] : 0;
     while (k < end || t < transposed_end) {
-      const index_t a = k < end ? A.columns[k] : A.rows;
-      const index_t b = t < transposed_end ? transposed_columns[t] : A.rows;
+      const index_t a = k < end ? A.columns[k] : none;
+      const index_t b = t < transposed_end ? transposed_columns[t] : none;
       const index_t column = a < b ? a : b;
       bool is_strong = false;
       if (a == column) is_strong = strong(row, k++);
@@ -125,15 +126,19 @@ struct StrongRow {
   }
 };
 
-/// The strong couplings of A, which is of square blocks. Waits.
+/// The strong couplings of A, which is of square blocks. With more columns than rows these come last, `complete` gives
+/// their largest |a_jk|, and of asymmetric couplings with them those count that are in A. Waits.
 /// Errors   InvalidArgument (room for more than 2^31 - 1 couplings).
-template <class Exec, class T, class Space>
-Graph<Space> strong_couplings(const Exec& exec, const SparseBlocks<T, Space>& A, double theta,
-                              bool symmetric) {
+template <class Exec, class T, class Space, class Complete = void (*)(const Vector<double, Space>&)>
+Graph<Space> strong_couplings(
+    const Exec& exec, const SparseBlocks<T, Space>& A, double theta, bool symmetric,
+    const Complete& complete = [](const Vector<double, Space>&) {}) {
   const auto n = static_cast<std::size_t>(A.rows);
-  const auto largest = in_large_pages<double, Space>("cnc::couplings", n);
+  const auto largest =
+      in_large_pages<double, Space>("cnc::couplings", static_cast<std::size_t>(A.cols));
   const auto a = operand_of(A);
   on_each(exec, A.rows, MeasureCouplings<T>{a, largest.data()});
+  complete(largest);
   Graph<Space> graph;
   graph.nodes = A.rows;
   graph.offsets = A.row_offsets;
