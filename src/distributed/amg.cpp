@@ -81,6 +81,7 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
           ctx, copy_to<Space>(A),
           std::visit([](const auto& a) { return Matrix<V, Space>(copy_to<Space>(a)); }, layout));
       f_ = zeroed<V, Space>("cnc::amg", n);
+      host_ = Kokkos::create_mirror_view(f_);
       x_ = zeroed<V, Space>("cnc::amg", n);
       padded_.assign(most_, V(0));
     });
@@ -101,11 +102,10 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
     const Vector<const M> own = copy_to<HostSpace>(r);
     std::copy_n(own.data(), own.extent(0), padded_.begin());
     const V* const all = channel_->gather_all(padded_.data(), static_cast<int>(most_));
-    const auto host = Kokkos::create_mirror_view(f_);
     for (std::size_t part = 0; part < parts_.size() / 2; ++part)
-      std::copy_n(all + part * most_, parts_[2 * part + 1], host.data() + parts_[2 * part]);
+      std::copy_n(all + part * most_, parts_[2 * part + 1], host_.data() + parts_[2 * part]);
     if constexpr (!is_host_space<Space>)
-      Kokkos::deep_copy(ctx.execution_space_instance(), f_, host);
+      Kokkos::deep_copy(ctx.execution_space_instance(), f_, host_);
     amg_.apply(ctx, f_, x_);
     on_each(ctx, static_cast<offset_t>(z.extent(0)), ConvertTo<V, M>{x_.data() + first, z.data()});
   }
@@ -113,9 +113,10 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
  private:
   std::shared_ptr<Channel> channel_;
   Amg<V, Exec> amg_;
-  std::vector<offset_t> parts_;  ///< the first row of each rank, and how many it has
-  std::size_t most_ = 0;         ///< rows of a rank
-  Vector<V, Space> f_, x_;       ///< of all rows
+  std::vector<offset_t> parts_;                 ///< the first row of each rank, and how many it has
+  std::size_t most_ = 0;                        ///< rows of a rank
+  Vector<V, Space> f_, x_;                      ///< of all rows
+  typename Vector<V, Space>::HostMirror host_;  ///< f_, on a device
   mutable std::vector<V> padded_;
 };
 
