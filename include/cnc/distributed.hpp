@@ -149,7 +149,7 @@ class PartitionedMatrix {
   /// segments  Consecutive rows, with as equal numbers of stored entries as whole groups of `block_size` rows allow.
   /// graph     METIS cuts the graph of A + A^T, whose nodes are groups of `block_size` rows, k-way: numbers of stored entries
   ///           are equal within some percent if groups are small, and few entries are in columns of other ranks. The same
-  ///           pattern gives the same parts, by the same METIS. With no more groups than ranks, or none that are coupled: segments.
+  ///           pattern gives the same parts, by the same METIS. With fewer than 16 groups for each rank, or none that are coupled: segments.
   /// given     Rank rank_of_row[i] has row i; ranks may have none.
   ///
   /// With the last two, rows are renumbered so that those of a rank are consecutive, in the order that they had. The first rank
