@@ -82,7 +82,7 @@ Graph graph_of(const Groups& groups, const Mirrored& mirrored) {
 
 }  // namespace
 
-bool has_metis() { return true; }
+void require_metis() {}
 
 std::vector<int> partition_graph(const index_t* row_offsets, const index_t* columns, index_t rows,
                                  int block_size, int parts) {
@@ -128,11 +128,14 @@ std::vector<int> partition_graph(const index_t* row_offsets, const index_t* colu
 
 namespace cnc::detail {
 
-bool has_metis() { return false; }
-
-std::vector<int> partition_graph(const index_t*, const index_t*, index_t, int, int) {
+void require_metis() {
   throw UnsupportedOperation(
       "PartitionedMatrix: partitions by the graph need a library that was built with METIS");
+}
+
+std::vector<int> partition_graph(const index_t*, const index_t*, index_t, int, int) {
+  require_metis();
+  return {};
 }
 
 }  // namespace cnc::detail

@@ -6,8 +6,8 @@
 
 namespace cnc::detail {
 
-/// Whether the library was built with METIS.
-bool has_metis();
+/// Errors   UnsupportedOperation (the library was built without METIS).
+void require_metis();
 
 /// A part, 0 to parts - 1, for every row of a square matrix in CSR, whose columns are within it: those of a group of `block_size`
 /// rows have the same. By METIS, k-way, on the graph of A + A^T between groups; a group weighs as many entries as it stores, and an edge

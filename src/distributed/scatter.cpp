@@ -174,6 +174,7 @@ PartitionedMatrix<T> PartitionedMatrix<T>::scattered(const Communicator& ranks,
     detail::Segments& segments = whole.segments;
     channel.on_each([&] {
       require(options.block_size >= 1, "PartitionedMatrix: block_size must be at least 1");
+      if (options.kind == Partition::graph) detail::require_metis();
       segments.rows.resize(parts + 1);
       segments.entries.resize(parts + 1);
       if (rank == 0) whole = detail::cut(A, options, size);

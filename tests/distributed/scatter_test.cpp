@@ -15,6 +15,26 @@ namespace {
 
 const int ranks = world().size();
 
+/// Vectors come and go in the order of the matrix, and every rank knows which rows it has.
+void check_vectors(const CsrMatrix<double>& A, const PartitionedMatrix<double>& parts) {
+  const Vector<double> x = varied_vector<double>(A.rows);
+  const Vector<double> own = parts.scatter(of_first(x));
+  CHECK(same_bits(own, own_part(parts, x)));
+  CHECK(same_bits(whole_of(parts, own), x));
+  const std::vector<offset_t> rows = parts.original_rows();
+  CHECK(rows.size() == static_cast<std::size_t>(parts.rows()));
+  CHECK(std::is_sorted(rows.begin(), rows.end()));
+}
+
+/// A rank for each row: one after the other, and none for the last where there are several.
+std::vector<int> in_turn(index_t rows) {
+  std::vector<int> list(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < list.size(); ++i)
+    list[i] = static_cast<int>(i) % std::max(1, ranks - 1);
+  return list;
+}
+
+#ifdef CNC_HAVE_METIS
 /// With its groups of rows in any order.
 CsrMatrix<double> shuffled(const CsrMatrix<double>& A, index_t group = 1) {
   std::vector<index_t> groups(static_cast<std::size_t>(A.rows / group));
@@ -64,26 +84,6 @@ struct Cut {
   }
 };
 
-/// Vectors come and go in the order of the matrix, and every rank knows which rows it has.
-void check_vectors(const CsrMatrix<double>& A, const PartitionedMatrix<double>& parts) {
-  const Vector<double> x = varied_vector<double>(A.rows);
-  const Vector<double> own = parts.scatter(of_first(x));
-  CHECK(same_bits(own, own_part(parts, x)));
-  CHECK(same_bits(whole_of(parts, own), x));
-  const std::vector<offset_t> rows = parts.original_rows();
-  CHECK(rows.size() == static_cast<std::size_t>(parts.rows()));
-  CHECK(std::is_sorted(rows.begin(), rows.end()));
-}
-
-/// A rank for each row: one after the other, and none for the last where there are several.
-std::vector<int> in_turn(index_t rows) {
-  std::vector<int> list(static_cast<std::size_t>(rows));
-  for (std::size_t i = 0; i < list.size(); ++i)
-    list[i] = static_cast<int>(i) % std::max(1, ranks - 1);
-  return list;
-}
-
-#ifdef CNC_HAVE_METIS
 const PartitionOptions by_graph = {.kind = Partition::graph};
 
 bool keeps_groups(const PartitionedMatrix<double>& parts, offset_t group) {
