@@ -149,7 +149,8 @@ class PartitionedMatrix {
   /// segments  Consecutive rows, with as equal numbers of stored entries as whole groups of `block_size` rows allow.
   /// graph     METIS cuts the graph of A + A^T, whose nodes are groups of `block_size` rows, k-way: numbers of stored entries
   ///           are equal within some percent if groups are small, and few entries are in columns of other ranks. The same
-  ///           pattern gives the same parts, by the same METIS. With fewer than 16 groups for each rank, or none that are coupled: segments.
+  ///           pattern gives the same parts, by the same METIS: its seed is fixed. With fewer than 16 groups for each rank, or
+  ///           none that are coupled: segments.
   /// given     Rank rank_of_row[i] has row i; ranks may have none.
   ///
   /// With the last two, rows are renumbered so that those of a rank are consecutive, in the order that they had. The first rank
@@ -226,8 +227,8 @@ const char* to_string(RankLink link);
 /// Limits   max_seconds is by the clock of the first rank. The callback may be on some ranks only and sees own parts of x and r;
 ///          a solve stops where one says so, and accepts where all that have one do.
 /// Report   the same on all ranks but for seconds, format, backend calls and synchronisations; bytes and flops are of all
-///          ranks together. Rows are named by their number in original_rows(). Whether the matrix is symmetric is looked for within
-///          the blocks.
+///          ranks together. Rows are named by their number in original_rows(). Whether the matrix is symmetric is looked for
+///          within the blocks.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class DistributedSolver {
  public:
@@ -247,8 +248,8 @@ class DistributedSolver {
   /// As Solver::solve.
   ///
   /// Shapes   b, x: [rows of this rank]
-  /// Errors   InvalidArgument (extents; options that differ; components that the partition tears apart), RankError, DeviceError, and what callbacks and preconditioners
-  ///          throw; on devices the solver then has to be prepared again.
+  /// Errors   InvalidArgument (extents; options that differ; components that the partition tears apart), RankError,
+  ///          DeviceError, and what callbacks and preconditioners throw; on devices the solver then has to be prepared again.
   SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x);
 
   const SolveOptions& options() const { return solver_.options(); }  ///< those of the next solve
