@@ -18,6 +18,22 @@ if(CNC_ENABLE_MPI)
   find_package(MPI 3.0 REQUIRED COMPONENTS CXX)
 endif()
 
+# METIS has no package for CMake. CNC_METIS_LIBRARY may be a list: a static METIS 5.2 needs GKlib beside it.
+set(CNC_HAS_METIS OFF)
+if(CNC_ENABLE_MPI AND CNC_WITH_METIS)
+  find_path(CNC_METIS_INCLUDE_DIR metis.h)
+  find_library(CNC_METIS_LIBRARY metis)
+  mark_as_advanced(CNC_METIS_INCLUDE_DIR CNC_METIS_LIBRARY)
+  if(CNC_METIS_INCLUDE_DIR AND CNC_METIS_LIBRARY)
+    message(STATUS "METIS from ${CNC_METIS_LIBRARY}")
+    set(CNC_HAS_METIS ON)
+  elseif(NOT CNC_WITH_METIS STREQUAL "AUTO")
+    message(FATAL_ERROR "CNC_WITH_METIS: no METIS found (Debian: libmetis-dev).")
+  else()
+    message(STATUS "METIS left out: not installed")
+  endif()
+endif()
+
 # xxHash is used from its header alone, which needs no library at link time.
 find_path(CNC_XXHASH_INCLUDE_DIR xxhash.h)
 mark_as_advanced(CNC_XXHASH_INCLUDE_DIR)

@@ -19,7 +19,7 @@ build_packages=(
 )
 # What cnc::mpi needs on top.
 # shellcheck disable=SC2034
-mpi_packages=(libopenmpi-dev openmpi-bin)
+mpi_packages=(libopenmpi-dev openmpi-bin libmetis-dev)
 # What the tests of the documentation need on top.
 # shellcheck disable=SC2034
 docs_packages=(doxygen)

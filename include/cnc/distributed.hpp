@@ -100,6 +100,23 @@ struct OwnRows {
   std::span<const T> values;              ///< [entries]
 };
 
+/// By what a whole matrix is cut into parts, one for each rank.
+enum class Partition {
+  segments,  ///< into consecutive rows
+  graph,  ///< where few entries couple the parts: by METIS, which the library need not be built with
+  given   ///< as the caller says
+};
+/// "segments", "graph", "given".
+const char* to_string(Partition partition);
+
+/// How PartitionedMatrix::scattered cuts a matrix. Those of the first rank count.
+struct PartitionOptions {
+  Partition kind = Partition::segments;  ///< by what
+  /// Rows block_size k to block_size (k + 1) - 1 stay together: the unknowns of a node. Not with `given`.
+  int block_size = 1;
+  std::span<const int> rank_of_row = {};  ///< [rows of the matrix] with `given`, on the first rank
+};
+
 /// How a matrix lies on the ranks, as one of them has it.
 struct PartitionFacts {
   index_t rows = 0;           ///< its own
@@ -128,18 +145,38 @@ class PartitionedMatrix {
   /// Cost     O(entries log(entries of a row)), and a message to each neighbour.
   PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& rows);
 
-  /// From a whole matrix that the first rank has, in segments of consecutive rows with as equal numbers of stored entries
-  /// as whole groups of `block_size` rows allow. Other ranks pass an empty matrix.
+  /// From a whole matrix that the first rank has. Other ranks pass an empty one.
+  ///
+  /// segments  Consecutive rows, with as equal numbers of stored entries as whole groups of `block_size` rows allow.
+  /// graph     METIS cuts the graph of A + A^T, whose nodes are groups of `block_size` rows, k-way: numbers of stored entries
+  ///           are equal within some percent if groups are small, and few entries are in columns of other ranks. The same
+  ///           pattern gives the same parts, by the same METIS: its seed is fixed. With fewer than 16 groups for each rank, or
+  ///           none that are coupled: segments.
+  /// given     Rank rank_of_row[i] has row i; ranks may have none.
+  ///
+  /// With the last two, rows are renumbered so that those of a rank are consecutive, in the order that they had. The first rank
+  /// sees nothing of it, because scatter and gather undo it; original_rows() tells the others. first_row() and the columns of
+  /// other ranks are in the new order.
   ///
   /// Collective
-  /// Errors   InvalidArgument (not square, not valid CSR, block_size < 1), OutOfMemory, RankError.
-  /// Method   Verschoor & Jalba, Analysis and performance estimation of the conjugate gradient method on multiple GPUs,
-  ///          2012: one segment per device, balanced by nonzeros.
+  /// Shapes   A: square, in CSR. rank_of_row: [A.rows], 0 to the number of ranks - 1.
+  /// Errors   InvalidArgument (not square, not valid CSR, block_size < 1; a list of another length or with another rank; with
+  ///          `graph` more entries than METIS can count), UnsupportedOperation (`graph` where the library was built without
+  ///          METIS), OutOfMemory, RankError.
+  /// Cost     O(entries) on the first rank and messages; with `graph` METIS beside that. Where rows are renumbered the first
+  ///          rank has a copy of A for that time.
+  /// Threads  METIS seeds and draws from std::rand: no other thread may at that time.
+  /// Method   segments: Verschoor & Jalba, Analysis and performance estimation of the conjugate gradient method on multiple
+  ///          GPUs, 2012: one segment per device, balanced by nonzeros. graph: Karypis & Kumar, A fast and high quality
+  ///          multilevel scheme for partitioning irregular graphs, 1998.
   static PartitionedMatrix scattered(const Communicator& ranks, const CsrMatrix<T>& A,
-                                     int block_size = 1);
+                                     const PartitionOptions& options = {});
 
-  offset_t all_rows() const;                    ///< of all ranks
-  offset_t first_row() const;                   ///< this rank's first
+  offset_t all_rows() const;   ///< of all ranks
+  offset_t first_row() const;  ///< this rank's first
+  /// [rows] The own rows' numbers in the matrix that was scattered, ascending; first_row() and those after it where it was not
+  /// renumbered. For what there is of each row of the whole matrix on every rank.
+  std::vector<offset_t> original_rows() const;
   index_t rows() const { return block_.rows; }  ///< own ones
   /// The block of the own rows and columns: what preconditioners are set up from.
   const CsrMatrix<T>& own_block() const { return block_; }
@@ -151,7 +188,8 @@ class PartitionedMatrix {
   void multiply(Context<>& ctx, const Vector<const T>& x, const Vector<T>& y) const;
 
   /// @{
-  /// A vector that the first rank has, to everybody his part, and back. Collective. Other ranks pass, and get, nothing.
+  /// A vector that the first rank has, to everybody his part, and back. Collective. Other ranks pass, and get, nothing. The whole
+  /// vector is in the order of the matrix that was scattered.
   /// Errors   InvalidArgument (a wrong length).
   Vector<T> scatter(const Vector<const T>& whole) const;
   Vector<T> gather(const Vector<const T>& own) const;
@@ -204,8 +242,8 @@ const char* to_string(RankLink link);
 /// Limits   max_seconds is by the clock of the first rank. The callback may be on some ranks only and sees own parts of x and r;
 ///          a solve stops where one says so, and accepts where all that have one do.
 /// Report   the same on all ranks but for seconds, format, backend calls and synchronisations; bytes and flops are of all
-///          ranks together. Rows are named by their number among all. Whether the matrix is symmetric is looked for within
-///          the blocks.
+///          ranks together. Rows are named by their number in original_rows(). Whether the matrix is symmetric is looked for
+///          within the blocks.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class DistributedSolver {
  public:
@@ -225,8 +263,8 @@ class DistributedSolver {
   /// As Solver::solve.
   ///
   /// Shapes   b, x: [rows of this rank]
-  /// Errors   InvalidArgument (extents; options that differ), RankError, DeviceError, and what callbacks and preconditioners
-  ///          throw; on devices the solver then has to be prepared again.
+  /// Errors   InvalidArgument (extents; options that differ; components that the partition tears apart), RankError,
+  ///          DeviceError, and what callbacks and preconditioners throw; on devices the solver then has to be prepared again.
   SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x);
 
   const SolveOptions& options() const { return solver_.options(); }  ///< those of the next solve

@@ -34,6 +34,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 #include <streambuf>
 
 namespace cnc::cli {
@@ -68,11 +69,11 @@ std::shared_ptr<DistributedAmg<V, Exec>> multigrid_on_ranks(AmgOptions options,
   if (coordinates.extent(0) > 0) options.block_size = unknowns;
   const auto amg = std::make_shared<DistributedAmg<V, Exec>>(options);
   if (coordinates.extent(0) == 0) return amg;
-  const auto first = static_cast<std::size_t>(A.first_row());
+  const std::vector<offset_t> rows = A.original_rows();
   std::vector<Vector<const V>> modes;
   for (const Vector<V>& mode : rigid_body_modes<V>(coordinates, unknowns)) {
-    const auto own = uninitialized<V>("mode", static_cast<std::size_t>(A.rows()));
-    std::copy_n(mode.data() + first, own.extent(0), own.data());
+    const auto own = uninitialized<V>("mode", rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) own(i) = mode(static_cast<std::size_t>(rows[i]));
     modes.push_back(own);
   }
   amg->set_near_null_space(std::move(modes));
@@ -80,15 +81,19 @@ std::shared_ptr<DistributedAmg<V, Exec>> multigrid_on_ranks(AmgOptions options,
 }
 
 template <class V>
-RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A) {
+RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A, Partition partition, RankLink link) {
   const PartitionFacts& mine = A.facts();
   double sums[] = {double(mine.entries), double(mine.halo_entries)}, all[2];
   double most[] = {double(mine.entries), double(mine.neighbours)}, largest[2];
   MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(most, largest, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   const int ranks = A.ranks().size();
-  return {ranks, all[0] > 0 ? largest[0] * ranks / all[0] : 1, all[0] > 0 ? all[1] / all[0] : 0,
-          int(largest[1]), ""};
+  return {ranks,
+          all[0] > 0 ? largest[0] * ranks / all[0] : 1,
+          all[0] > 0 ? all[1] / all[0] : 0,
+          int(largest[1]),
+          to_string(partition),
+          to_string(link)};
 }
 
 /// The solves after the first, each with one of a quarter of its iterations, and later calls of prepare: as many as were asked
@@ -132,7 +137,9 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
   line.show("  preparing ...");
   const double start = now();
   const int unknowns = rows_of_node(source, request);
-  const auto A = PartitionedMatrix<V>::scattered(ranks, whole, unknowns);
+  const Partition partition = request.partition == "graph" ? Partition::graph : Partition::segments;
+  const auto A = PartitionedMatrix<V>::scattered(
+      ranks, whole, {partition, std::lcm(unknowns, request.options.components)});
   request.options.callback_interval = callback_interval(ctx, A.all_rows());
   request.options.callback = [&line, rtol](const Progress& progress) {
     if (line.due()) line.show(progress_text(progress, rtol));
@@ -149,8 +156,7 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
   outcome.backend = &ctx.backend();
   outcome.threads = ctx.threads();
   outcome.prepare_seconds = now() - start;
-  outcome.on_ranks = rows_on_ranks(A);
-  outcome.on_ranks.link = to_string(solver.link());
+  outcome.on_ranks = rows_on_ranks(A, partition, solver.link());
   const auto own_part = [&](const Vector<V>& all) { return copy_to<Space>(A.scatter(all)); };
   const Vector<V, Space> b = own_part(first ? right_hand_side(request.rhs, whole) : Vector<V>());
   const Vector<V, Space> own = own_part(first ? start_vector(request.x0, whole) : Vector<V>());

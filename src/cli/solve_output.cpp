@@ -168,9 +168,10 @@ std::string speed_text(const SolveOutcome& outcome) {
 
 std::string ranks_text(const RowsOnRanks& on) {
   return print(
-      "%d, the most entries on one %.2f times the mean, %.2g %% of them in columns of others, "
-      "up to %d neighbour%s, through %s",
-      on.ranks, on.imbalance, 100 * on.cut, on.neighbours, plural(on.neighbours), on.link.c_str());
+      "%d, partition %s, the most entries on one %.2f times the mean, %.2g %% of them in columns "
+      "of others, up to %d neighbour%s, through %s",
+      on.ranks, on.partition.c_str(), on.imbalance, 100 * on.cut, on.neighbours,
+      plural(on.neighbours), on.link.c_str());
 }
 
 std::string backend_text(const SolveOutcome& outcome) {

@@ -25,7 +25,8 @@ struct SolveRequest {
   std::string output;  ///< file for x, "" for none
   Precision precision = Precision::f64;
   SolveOptions options;
-  PreconditionerSpec preconditioner;  ///< that of the options, or an object in its place
+  PreconditionerSpec preconditioner;   ///< that of the options, or an object in its place
+  std::string partition = "segments";  ///< of several processes, or "graph"
   bool show_progress = false;
   bool measure_bandwidth = false;
   int repeat = 1;  ///< solves from the same start vector
@@ -60,10 +61,11 @@ struct Repeats {
 /// How the rows of the matrix lie on several processes.
 struct RowsOnRanks {
   int ranks = 1;
-  double imbalance = 1;  ///< the most entries of a rank over the mean
-  double cut = 0;        ///< the share of entries that are in columns of other ranks
-  int neighbours = 0;    ///< of a rank at most
-  std::string link;      ///< through what they exchange entries of x
+  double imbalance = 1;   ///< the most entries of a rank over the mean
+  double cut = 0;         ///< the share of entries that are in columns of other ranks
+  int neighbours = 0;     ///< of a rank at most
+  std::string partition;  ///< by what the rows were dealt out
+  std::string link;       ///< through what they exchange entries of x
 };
 
 /// What came out, for the report on the screen and the one in JSON.

@@ -34,7 +34,7 @@ std::shared_ptr<const Halo<M>> halo_in(const std::shared_ptr<Halo<V>>& halo) {
     rows.values.assign(halo->rows.values.begin(), halo->rows.values.end());
     return std::make_shared<Halo<M>>(Halo<M>{halo->channel, halo->first_row, halo->all_rows,
                                              halo->columns, std::move(rows), halo->plan,
-                                             halo->facts});
+                                             halo->facts, halo->numbers, halo->order});
   }
 }
 

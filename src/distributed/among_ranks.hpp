@@ -128,7 +128,7 @@ class AmongRanks final : public OtherRanks {
   void end(double* y, bool transposed, const double* with) override { end_in(y, transposed, with); }
   double dot_of_end() const override { return dot_(0); }
 
-  offset_t first_row() const override { return halo_->first_row; }
+  offset_t number_of(index_t row) const override { return halo_->number_of(row); }
   offset_t all_rows() const override { return halo_->all_rows; }
   /// Sums of these rows, read again and written, with their entries; and what is packed, sent, received and read.
   Cost halo_cost(int vector_bytes) const override {

@@ -226,8 +226,15 @@ PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows
                                static_cast<index_t>(parts.halo.rows.size()),
                                plan.halo,
                                static_cast<int>(plan.neighbours.size())};
-    halo_ = std::make_shared<detail::Halo<T>>(detail::Halo<T>{
-        ranks.channel(), given.first_row, all_rows, columns, std::move(parts.halo), plan, facts});
+    halo_ = std::make_shared<detail::Halo<T>>(detail::Halo<T>{ranks.channel(),
+                                                              given.first_row,
+                                                              all_rows,
+                                                              columns,
+                                                              std::move(parts.halo),
+                                                              plan,
+                                                              facts,
+                                                              {},
+                                                              {}});
     products_ = std::make_shared<detail::Products<T>>();
   });
 }
@@ -249,6 +256,12 @@ offset_t PartitionedMatrix<T>::all_rows() const {
 template <class T>
 offset_t PartitionedMatrix<T>::first_row() const {
   return halo().first_row;
+}
+template <class T>
+std::vector<offset_t> PartitionedMatrix<T>::original_rows() const {
+  std::vector<offset_t> numbers(static_cast<std::size_t>(rows()));
+  for (index_t i = 0; i < rows(); ++i) numbers[static_cast<std::size_t>(i)] = halo().number_of(i);
+  return numbers;
 }
 template <class T>
 const PartitionFacts& PartitionedMatrix<T>::facts() const {

@@ -39,10 +39,18 @@ struct Halo {
   SparseRows<T> rows;   ///< the entries in columns of other ranks, in those own rows that have some
   PartitionPlan plan;
   PartitionFacts facts;
+  // Of a matrix that was renumbered when it was scattered, else empty:
+  std::vector<offset_t> numbers;  ///< of the own rows in the whole matrix
+  Vector<index_t> order;  ///< on the first rank, of all rows: those of rank 0, of rank 1, ...
 
+  /// The number that the caller knows an own row by.
+  offset_t number_of(index_t row) const {
+    return numbers.empty() ? first_row + row : numbers[static_cast<std::size_t>(row)];
+  }
   bool has_pattern_of(const Halo& other) const {
     return rows.rows == other.rows.rows && rows.offsets == other.rows.offsets &&
-           rows.columns == other.rows.columns && plan.sent_rows == other.plan.sent_rows;
+           rows.columns == other.rows.columns && plan.sent_rows == other.plan.sent_rows &&
+           numbers == other.numbers;
   }
 };
 

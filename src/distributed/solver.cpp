@@ -88,6 +88,19 @@ void refuse(bool asked, const char* what) {
                                " is not there for a matrix on several ranks");
 }
 
+/// Components go round within the own rows, as norms of them take it.
+/// Errors   InvalidArgument (they do not).
+template <class T>
+void check_components(const Halo<T>& halo, int components) {
+  const offset_t first = halo.number_of(0);
+  for (index_t i = 0; components > 1 && i < halo.facts.rows; ++i)
+    require((halo.number_of(i) - first - i) % components == 0, [&] {
+      return "DistributedSolver: " + std::to_string(components) +
+             " components need a partition that keeps groups of " + std::to_string(components) +
+             " rows together; row " + std::to_string(halo.number_of(i)) + " is apart from its own";
+    });
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -200,6 +213,7 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
                  " rows, b has " + std::to_string(b.extent(0)) + " entries, x has " +
                  std::to_string(x.extent(0));
         });
+      detail::check_components(*matrix_.halo_, solver_.options().components);
     });
     try {
       report = solver_.solve(b, x);

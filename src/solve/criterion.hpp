@@ -164,7 +164,7 @@ class Criterion {
     }
     GroupNorms<Entry> body{v.data(),
                            permutation_,
-                           ranks_ ? static_cast<int>(ranks_->first_row() % components) : 0,
+                           ranks_ ? static_cast<int>(ranks_->number_of(0) % components) : 0,
                            rows_,
                            groups,
                            per_group,

@@ -39,8 +39,9 @@ class OtherRanks {
   virtual double dot_of_end() const = 0;
   /// @}
 
-  virtual offset_t first_row() const = 0;  ///< the number among all rows of this rank's first
-  virtual offset_t all_rows() const = 0;   ///< of all ranks
+  /// The number that the caller knows an own row by; of a rank without rows, of the row that 0 would be.
+  virtual offset_t number_of(index_t row) const = 0;
+  virtual offset_t all_rows() const = 0;  ///< of all ranks
   /// Traffic of a product with the entries in columns of others, beside that of the block.
   virtual Cost halo_cost(int vector_bytes) const = 0;
 };

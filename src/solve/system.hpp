@@ -183,9 +183,9 @@ struct System {
   std::string said_by_ranks(std::string here) const {
     return ranks ? ranks->first_text(here) : here;
   }
-  /// The number of a row among those of all ranks.
+  /// The number that the caller knows a row by.
   std::string row_text(offset_t row) const {
-    return std::to_string(row + (ranks ? ranks->first_row() : 0));
+    return std::to_string(ranks ? ranks->number_of(static_cast<index_t>(row)) : row);
   }
   offset_t all_rows() const { return ranks ? ranks->all_rows() : rows; }
   /// The same on a queue that need not be the context's; not for matrix-free systems.

@@ -68,12 +68,23 @@ PartitionedMatrix<V> partitioned(const CsrMatrix<V>& A, const Communicator& rank
                               Slice<V>(A, bound(A.rows, rank), bound(A.rows, rank + 1)).rows());
 }
 
+/// What every rank has, on the first one alone.
+template <class Whole>
+Whole of_first(const Whole& whole) {
+  return world().rank() == 0 ? whole : Whole();
+}
+
+template <class V>
+PartitionedMatrix<V> scattered(const CsrMatrix<V>& A, const PartitionOptions& options = {}) {
+  return PartitionedMatrix<V>::scattered(world(), of_first(A), options);
+}
+
 /// The own part of a vector that every rank has.
 template <class V>
 Vector<V> own_part(const PartitionedMatrix<V>& A, const Vector<V>& whole) {
   Vector<V> own("own", static_cast<std::size_t>(A.rows()));
-  for (std::size_t i = 0; i < own.extent(0); ++i)
-    own(i) = whole(i + static_cast<std::size_t>(A.first_row()));
+  const std::vector<offset_t> rows = A.original_rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) own(i) = whole(static_cast<std::size_t>(rows[i]));
   return own;
 }
 
@@ -85,6 +96,18 @@ Vector<V> whole_of(const PartitionedMatrix<V>& A, const Vector<V>& own) {
   MPI_Bcast(whole.data(), static_cast<int>(whole.extent(0) * sizeof(V)), MPI_BYTE, 0,
             MPI_COMM_WORLD);
   return whole;
+}
+
+template <class V>
+void check_products(const CsrMatrix<V>& A, const PartitionedMatrix<V>& parts) {
+  CHECK(parts.all_rows() == A.rows);
+  const Vector<V> x = varied_vector<V>(A.rows);
+  const Vector<V> y("y", static_cast<std::size_t>(parts.rows()));
+  for (int repeat = 0; repeat < 3; ++repeat) {  // persistent requests are started again
+    parts.multiply(one_thread(), own_part(parts, x), y);
+    CHECK(relative_difference(whole_of(parts, y), product(A, x)) <
+          4 * std::numeric_limits<V>::epsilon());
+  }
 }
 
 /// What a rank throws, in words; "" if nothing.

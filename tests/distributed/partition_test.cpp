@@ -4,30 +4,13 @@ using namespace cnc;
 using namespace cnc::testing;
 using Catch::Matchers::ContainsSubstring;
 
-namespace {
-
-template <class V>
-void check_products(const CsrMatrix<V>& A, const PartitionedMatrix<V>& parts) {
-  CHECK(parts.all_rows() == A.rows);
-  const Vector<V> x = varied_vector<V>(A.rows);
-  const Vector<V> y("y", static_cast<std::size_t>(parts.rows()));
-  for (int repeat = 0; repeat < 3; ++repeat) {  // persistent requests are started again
-    parts.multiply(one_thread(), own_part(parts, x), y);
-    CHECK(relative_difference(whole_of(parts, y), product(A, x)) <
-          4 * std::numeric_limits<V>::epsilon());
-  }
-}
-
-}  // namespace
-
 TEST_CASE("a partitioned matrix multiplies as the whole one does") {
   for (const char* text :
        {"poisson2d:13x11", "elasticity3d:2", "convection3d:4:2", "trefethen:60", "trefethen:3"}) {
     INFO(text);
     const CsrMatrix<double> A = generate_problem(text);
     check_products(A, partitioned(A));
-    check_products(A, PartitionedMatrix<double>::scattered(
-                          world(), world().rank() == 0 ? A : CsrMatrix<double>()));
+    check_products(A, scattered(A));
     check_products(convert_values<float>(A), partitioned(convert_values<float>(A)));
   }
 }
@@ -48,14 +31,13 @@ TEST_CASE("ranks may have their rows in any order, and none") {
 
 TEST_CASE("segments have as equal numbers of entries as whole blocks allow") {
   const CsrMatrix<double> A = generate_problem("elasticity3d:4");
-  const auto parts = PartitionedMatrix<double>::scattered(
-      world(), world().rank() == 0 ? A : CsrMatrix<double>(), 3);
+  const auto parts = scattered(A, {.block_size = 3});
   CHECK(parts.first_row() % 3 == 0);
   const double share = double(A.nonzeros) / world().size();
   const double of_a_block = 3 * 81;
   CHECK(std::abs(double(parts.facts().entries) - share) <= 2 * of_a_block);
   const Vector<double> x = varied_vector<double>(A.rows);
-  CHECK(same_bits(parts.scatter(world().rank() == 0 ? x : Vector<double>()), own_part(parts, x)));
+  CHECK(same_bits(parts.scatter(of_first(x)), own_part(parts, x)));
 }
 
 TEST_CASE("what a rank knows of its part") {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # cnc under mpirun: one report, one file, one message, and the exit codes of one process.
-#   program_test.sh CNC MPIRUN...
+#   program_test.sh CNC METIS MPIRUN...: METIS is ON where CNC was built with it
 set -euo pipefail
-cnc=$1
-shift
+cnc=$1 metis=$2
+shift 2
 run=("$@" "$cnc")
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
@@ -18,15 +18,32 @@ expect() {
   "$@" >out 2>err || code=$?
   [ "$code" = "$wanted" ] || fail "exit code $code instead of $wanted: $*: $(cat out err)"
 }
+# x_of_one: several.mtx holds the x that one process writes.
+x_of_one() {
+  head -2 several.mtx | cmp - <(head -2 one.mtx) || fail "x has the form that one process writes"
+  paste <(tail -n +3 one.mtx) <(tail -n +3 several.mtx) |
+    awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 1e-6) exit 1 }' || fail "x in the order of the file"
+}
 
-expect 0 "$cnc" solve poisson2d:30x20 --threads 1 --form fused -q -o one.mtx
-expect 0 "${run[@]}" solve poisson2d:30x20 -o several.mtx --json several.json
+expect 0 "$cnc" solve poisson2d:30x20 --rhs random:3 --rtol 1e-11 --threads 1 --form fused -q -o one.mtx
+expect 0 "${run[@]}" solve poisson2d:30x20 --rhs random:3 --rtol 1e-11 -o several.mtx --json several.json
 [ "$(grep -c '^Status' out)" = 1 ] || fail "one rank reports: $(cat out)"
 grep -q '^Ranks *3' out || fail "the report names the ranks: $(cat out)"
 grep -q '"count": 3' several.json || fail "and so does the JSON"
-head -2 several.mtx | cmp - <(head -2 one.mtx) || fail "x has the form that one process writes"
-paste <(tail -n +3 one.mtx) <(tail -n +3 several.mtx) |
-  awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 1e-6) exit 1 }' || fail "x in the order of the file"
+grep -q '"partition": "segments"' several.json || fail "which says how they were cut"
+x_of_one
+
+expect 0 "$cnc" solve poisson2d:30x20 --rhs random:3 --rtol 1e-11 --partition graph -q  # one process has nothing to cut
+if [ "$metis" = ON ]; then
+  expect 0 "${run[@]}" solve poisson2d:30x20 --rhs random:3 --rtol 1e-11 --partition graph -o several.mtx --json several.json
+  grep -q '^Ranks *3, partition graph,' out || fail "the report names the partition: $(cat out)"
+  grep -q '"partition": "graph"' several.json || fail "and so does the JSON"
+  x_of_one
+  expect 0 "${run[@]}" solve elasticity3d:6 --partition graph --precondition amg --components 3 -q
+else
+  expect 2 "${run[@]}" solve poisson2d:30x20 --partition graph
+  [ "$(grep -c '^cnc: .*METIS' err)" = 1 ] || fail "what is missing is named: $(cat err)"
+fi
 
 expect 0 "${run[@]}" solve poisson2d:30x20 --repeat 3
 [ "$(grep -c '^Later solves *2:' out)" = 1 ] || fail "solves after the first: $(cat out)"

@@ -18,12 +18,12 @@ struct Outcome {
   Vector<V> x;
 };
 
+/// For a partition of the problem's matrix.
 template <class V, class Exec>
-Outcome<V> solve_in_parts(Context<Exec>& ctx, const KnownProblem<V>& problem,
-                          const SolveOptions& options,
+Outcome<V> solve_in_parts(Context<Exec>& ctx, const PartitionedMatrix<V>& A,
+                          const KnownProblem<V>& problem, const SolveOptions& options,
                           std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner = nullptr) {
   using Space = typename Exec::memory_space;
-  const PartitionedMatrix<V> A = partitioned(problem.A);
   DistributedSolver<V, Exec> solver(ctx, options);
   if (preconditioner) solver.set_preconditioner(preconditioner);
   solver.prepare(A);
@@ -32,6 +32,12 @@ Outcome<V> solve_in_parts(Context<Exec>& ctx, const KnownProblem<V>& problem,
   outcome.report = solver.solve(copy_to<Space>(own_part(A, problem.b)), x);
   outcome.x = whole_of(A, copy_to<HostSpace>(x));
   return outcome;
+}
+template <class V, class Exec>
+Outcome<V> solve_in_parts(Context<Exec>& ctx, const KnownProblem<V>& problem,
+                          const SolveOptions& options,
+                          std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner = nullptr) {
+  return solve_in_parts(ctx, partitioned(problem.A), problem, options, std::move(preconditioner));
 }
 
 template <class V>

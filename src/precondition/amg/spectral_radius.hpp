@@ -10,7 +10,7 @@
 
 namespace cnc::detail {
 
-/// x(i) := a number in [-1, 1) without a pattern, that of row first + i
+/// x(i) := a number in [-1, 1) without a pattern, the one of first + i
 template <class M>
 struct SetRandom {
   M* x;
@@ -56,7 +56,8 @@ double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level) 
     level.A.ranks->add_up(&sum, 1);
     Kokkos::deep_copy(ctx.execution_space_instance(), there, sum);
   };
-  on_each(ctx, level.rows, SetRandom<M>{r.data(), level.A.ranks ? level.A.ranks->first_row() : 0});
+  const offset_t first = level.A.ranks && level.rows > 0 ? level.A.ranks->number_of(0) : 0;
+  on_each(ctx, level.rows, SetRandom<M>{r.data(), first});
   for (int k = 0; k <= steps; ++k) {
     level.relax_blocks(ctx, M(0), M(0), M(1), r.data(), nullptr, z.data());
     dot_to(rz + k, r, z);
