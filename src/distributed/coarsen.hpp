@@ -193,7 +193,7 @@ class CoarseningOnRanks {
           const std::vector<double> others = halo_.exchange(of_nodes.data(), 1);
           std::copy(others.begin(), others.end(), of_nodes.data() + n);
         });
-    const auto aggregates = aggregate(exec_, own_part(strong));
+    const auto aggregates = aggregates_of(strong);
     laps.add_to(facts.aggregation_seconds);
     firsts_ = {0};
     const index_t* const counts = channel_.gather_all(&aggregates.count, 1);
@@ -245,6 +245,17 @@ class CoarseningOnRanks {
       ends(i) = end;
     }
     return {graph.nodes, graph.offsets, ends, graph.neighbours};
+  }
+
+  /// Of own nodes. One whose strong neighbours are all on other ranks is an aggregate by itself: without any it would have no part in
+  /// the coarse correction.
+  Aggregates<HostSpace> aggregates_of(const Graph<HostSpace>& strong) const {
+    const Graph<HostSpace> own = own_part(strong);
+    Aggregates<HostSpace> aggregates = aggregate(exec_, own);
+    for (index_t i = 0; i < own.nodes; ++i)
+      if (own.ends(i) == own.offsets(i) && strong.ends(i) > strong.offsets(i))
+        aggregates.of(i) = aggregates.count++;
+    return aggregates;
   }
 
   /// T - omega D^-1 F T with the numbers of its columns; T alone where that would make the coarse matrix full.

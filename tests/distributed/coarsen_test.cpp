@@ -1,0 +1,98 @@
+#include "distributed/coarsen.hpp"
+
+#include "distributed/among_ranks.hpp"
+#include "distributed/distributed_test.hpp"
+
+#include <cmath>
+
+// What coarse levels of multigrid on several ranks are made of.
+
+using namespace cnc;
+using namespace cnc::testing;
+using detail::HostExec;
+
+namespace {
+
+/// y := A x, or A^T x, of a matrix whose columns may be others than its rows.
+Vector<double> product(const PartitionedMatrix<double>& A, const Vector<double>& x,
+                       bool transposed) {
+  detail::AmongRanks<double, HostExec> ranks(one_thread(), detail::PartitionAccess::halo(A));
+  const CsrMatrix<double> block = transposed ? transpose(A.own_block()) : A.own_block();
+  Vector<double> y("y", static_cast<std::size_t>(block.rows));
+  ranks.begin(x.data(), transposed);
+  spmv(one_thread(), 1.0, block, x, 0.0, y);
+  ranks.end(y.data(), transposed, nullptr);
+  return y;
+}
+
+/// Of own parts of vectors: |x - y| against |y| over all ranks.
+double difference(const Vector<double>& x, const Vector<double>& y) {
+  double sums[2] = {}, all[2];
+  for (std::size_t i = 0; i < x.extent(0); ++i) {
+    sums[0] += (x(i) - y(i)) * (x(i) - y(i));
+    sums[1] += y(i) * y(i);
+  }
+  MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return std::sqrt(all[0] / all[1]);
+}
+
+void check_coarsening(const CsrMatrix<double>& A, const PartitionedMatrix<double>& parts, int b,
+                      const AmgOptions& options, bool keeps_near_null) {
+  const HostExec host;
+  const std::vector<Vector<const double>> constants;
+  const detail::LevelOnRanks<double> fine{
+      parts, b, detail::near_null_space<double>(host, parts.rows(), b, constants)};
+  detail::CoarseningOnRanks<double> coarsening(fine);
+  const Vector<double> inverse(
+      "inverse", static_cast<std::size_t>(parts.rows()) * static_cast<std::size_t>(b));
+  CHECK(detail::invert_diagonal(host, coarsening.own(), inverse) < 0);
+  detail::LevelOnRanks<double> coarse;
+  PartitionedMatrix<double> P;
+  AmgHierarchy facts;
+  const double largest = 2;
+  const bool found = coarsening.coarsen(options, true, inverse, largest, coarse, P, facts);
+  CHECK(found);
+  if (!found) return;
+  CHECK(coarse.A.all_rows() < A.rows / 2);
+
+  const auto n = static_cast<std::size_t>(coarse.A.rows());
+  Vector<double> x("x", n), y("y", n), near_null("near-null", n);
+  for (std::size_t i = 0; i < n; ++i) {
+    x(i) = std::sin(double(coarse.A.first_row()) + double(i) * 1.7);
+    for (int c = 0; c < b; ++c) near_null(i) += coarse.near_null.rows(i * std::size_t(b) + c);
+  }
+  coarse.A.multiply(one_thread(), x, y);
+  CHECK(difference(y, product(P, product(parts, product(P, x, false), false), true)) < 1e-13);
+  if (!keeps_near_null) return;
+  // P B_c is (I - omega D^-1 A) B, B being all ones.
+  Vector<double> ones("ones", static_cast<std::size_t>(parts.rows()));
+  Kokkos::deep_copy(ones, 1.0);
+  const Vector<double> image = product(parts, ones, false);
+  for (std::size_t i = 0; i < ones.extent(0); ++i)
+    image(i) = 1 - detail::smoothing_factor(largest) * inverse(i) * image(i);
+  CHECK(difference(product(P, near_null, false), image) < 1e-12);
+}
+
+}  // namespace
+
+TEST_CASE("the coarse matrix is P^T A P, and P keeps the near-null space") {
+  for (const char* text : {"poisson2d:15x14", "anisotropic2d:16:0.01", "poisson3d:8"}) {
+    INFO(text);
+    const CsrMatrix<double> A = generate_problem(text);
+    const CsrMatrix<double> of_first = world().rank() == 0 ? A : CsrMatrix<double>();
+    std::vector<int> list(static_cast<std::size_t>(A.rows));
+    for (std::size_t i = 0; i < list.size(); ++i)
+      list[i] = static_cast<int>(i / 7 * 13 % 11) % world().size();
+    for (const PartitionOptions& how :
+         {PartitionOptions{}, PartitionOptions{.kind = Partition::given, .rank_of_row = list}}) {
+      INFO(to_string(how.kind));
+      const auto parts = PartitionedMatrix<double>::scattered(world(), of_first, how);
+      check_coarsening(A, parts, 1, {}, true);
+      check_coarsening(A, parts, 1, {.smoothed = false}, false);
+    }
+  }
+  const CsrMatrix<double> blocks = generate_problem("elasticity3d:4");
+  const auto parts = PartitionedMatrix<double>::scattered(
+      world(), world().rank() == 0 ? blocks : CsrMatrix<double>(), {.block_size = 3});
+  check_coarsening(blocks, parts, 3, {}, false);
+}
