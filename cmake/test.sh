@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that must pass: the whole test suite on the optimised build, then the readers, unit and
-# conformance tests under the address and undefined-behaviour sanitizers with a bounded fuzz run, and solvers in
+# Everything that must pass: the whole test suite on the optimised build, then the readers, unit,
+# conformance and distributed tests under the address and undefined-behaviour sanitizers with a bounded fuzz run, and solvers in
 # several threads under the thread sanitizer. Where a CUDA compiler is installed, the CUDA sources are compiled and
 # linked too, and the HIP sources where the system offers hipcc; neither needs a GPU.
 #
@@ -46,12 +46,13 @@ run_tests() {
 install_missing "${build_packages[@]}" "${mpi_packages[@]}" "${docs_packages[@]}"
 # Fewer resident kernels for the fiber target: block sizes differ in a constant, and compile for minutes.
 settings=(-DCNC_KERNELS=small)
+mpi=()
 if command -v mpicxx >/dev/null && command -v mpirun >/dev/null; then
-  settings+=(-DCNC_ENABLE_MPI=ON)
+  mpi=(-DCNC_ENABLE_MPI=ON)
 else
   echo "No MPI here: nothing ran on several processes."
 fi
-configure cpu "${settings[@]}"
+configure cpu "${settings[@]}" "${mpi[@]}"
 build cpu
 run_tests cpu
 
@@ -62,7 +63,7 @@ if [ $with_sanitizers = yes ]; then
     echo "No clang++ here: sanitizers of the default compiler, and the fuzz tests replay their corpus."
     settings=(-DCMAKE_CXX_COMPILER=c++ -DCNC_FUZZ=OFF)
   fi
-  configure asan "${settings[@]}"
+  configure asan "${settings[@]}" "${mpi[@]}"
   build asan cnc_tests_sanitized
   run_tests asan
   if command -v clang++ >/dev/null; then

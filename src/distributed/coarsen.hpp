@@ -205,10 +205,12 @@ class CoarseningOnRanks {
     coarse.block_size = k;
     const Blocks own_tentative =
         tentative_prolongation(exec_, aggregates, b, fine_.near_null, coarse.near_null);
-    const auto [prolongation, numbers] =
-        options.smoothed ? smoothed(strong, aggregates, own_tentative, coarse.near_null, first,
-                                    inverse, smoothing_factor(largest))
-                         : std::pair(own_tentative, ColumnNumbers(first, aggregates.count, {}));
+    Smoothed way{own_tentative, ColumnNumbers(first, aggregates.count, {})};
+    if (options.smoothed)
+      way = smoothed(strong, aggregates, own_tentative, coarse.near_null, first, inverse,
+                     smoothing_factor(largest));
+    const Blocks& prolongation = way.P;
+    const ColumnNumbers& numbers = way.columns;
     StoredRows<V> rows;
     rows.first_row = fine_.A.first_row();
     const auto p = operand_of(prolongation);
@@ -228,6 +230,12 @@ class CoarseningOnRanks {
   }
 
  private:
+  /// A prolongation of the own rows, and its columns.
+  struct Smoothed {
+    Blocks P;
+    ColumnNumbers columns;
+  };
+
   static Blocks finest_part(const LevelOnRanks<V>& level) {
     const CsrMatrix<V>& A = level.A.own_block();
     if (level.block_size == 1) return as_blocks(A);
@@ -258,13 +266,10 @@ class CoarseningOnRanks {
     return aggregates;
   }
 
-  /// T - omega D^-1 F T with the numbers of its columns; T alone where that would make the coarse matrix full.
-  std::pair<Blocks, ColumnNumbers> smoothed(const Graph<HostSpace>& strong,
-                                            const Aggregates<HostSpace>& aggregates,
-                                            const Blocks& T,
-                                            const NearNullSpace<V, HostSpace>& coarse,
-                                            offset_t first, const Vector<V>& inverse,
-                                            double omega) {
+  /// T - omega D^-1 F T with the numbers of its columns.
+  Smoothed smoothed(const Graph<HostSpace>& strong, const Aggregates<HostSpace>& aggregates,
+                    const Blocks& T, const NearNullSpace<V, HostSpace>& coarse, offset_t first,
+                    const Vector<V>& inverse, double omega) {
     const index_t n = own_.rows, all = A_.cols;
     const int block = T.height * T.width;
     std::vector<offset_t> own_numbers(static_cast<std::size_t>(n));

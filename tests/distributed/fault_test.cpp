@@ -37,7 +37,7 @@ bool is_last() { return world().rank() == last; }
 
 TEST_CASE("a rank that waits for a device hears of failures on others") {
   detail::Channel& channel = *world().channel();
-  const int rank = world().rank(), last = world().size() - 1;
+  const int rank = world().rank();
   const std::string text = thrown_by([&] {
     world().together([&] {
       if (rank == last) throw InvalidArgument("told");
