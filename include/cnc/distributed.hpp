@@ -91,13 +91,16 @@ class Communicator {
   std::shared_ptr<detail::Channel> channel_;
 };
 
-/// The rows that a rank has: first_row and those after it, in CSR with the columns of the whole matrix, in any order.
+/// The rows that a rank has, in CSR with the columns of the whole matrix, in any order: first_row and those after it, or any.
 template <class T>
 struct OwnRows {
   offset_t first_row = 0;                 ///< its number in the whole matrix
   std::span<const offset_t> row_offsets;  ///< [rows + 1], from 0; empty: no rows
   std::span<const offset_t> columns;      ///< [entries], 0 to the number of all rows
   std::span<const T> values;              ///< [entries]
+  /// [rows] The numbers of rows that do not follow each other, in the order of row_offsets. Empty: first_row and those after it. Where a
+  /// rank gives some, all that have rows do.
+  std::span<const offset_t> numbers = {};
 };
 
 /// By what a whole matrix is cut into parts, one for each rank.
@@ -137,12 +140,14 @@ class PartitionedMatrix {
  public:
   PartitionedMatrix() =
       default;  ///< of nothing: every function but rows() and own_block() throws InvalidArgument
-  /// From rows that every rank has, none included. They are copied.
+  /// From rows that every rank has, none included. They are copied. Rows with numbers of their own are renumbered as by
+  /// scattered: those of a rank follow each other in the order given.
   ///
   /// Collective
   /// Errors   InvalidArgument (rows owned by two ranks or by none, named; a column outside; twice in a row; arrays that do not
-  ///          fit together; ranks with values of another type), OutOfMemory, RankError.
-  /// Cost     O(entries log(entries of a row)), and a message to each neighbour.
+  ///          fit together; ranks with values of another type; more than 2^31 - 1 rows with numbers), OutOfMemory, RankError.
+  /// Cost     O(entries log(entries of a row)), and a message to each neighbour; with numbers O(entries log(entries)) and some messages
+  ///          from each rank to each.
   PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& rows);
 
   /// From a whole matrix that the first rank has. Other ranks pass an empty one.
@@ -174,8 +179,8 @@ class PartitionedMatrix {
 
   offset_t all_rows() const;   ///< of all ranks
   offset_t first_row() const;  ///< this rank's first
-  /// [rows] The own rows' numbers in the matrix that was scattered, ascending; first_row() and those after it where it was not
-  /// renumbered. For what there is of each row of the whole matrix on every rank.
+  /// [rows] The own rows' numbers in the matrix that was scattered, ascending, or as they were given; first_row() and those after it where
+  /// there was no renumbering. For what there is of each row of the whole matrix on every rank.
   std::vector<offset_t> original_rows() const;
   index_t rows() const { return block_.rows; }  ///< own ones
   /// The block of the own rows and columns: what preconditioners are set up from.
@@ -189,7 +194,7 @@ class PartitionedMatrix {
 
   /// @{
   /// A vector that the first rank has, to everybody his part, and back. Collective. Other ranks pass, and get, nothing. The whole
-  /// vector is in the order of the matrix that was scattered.
+  /// vector is in the order of the matrix before any renumbering.
   /// Errors   InvalidArgument (a wrong length).
   Vector<T> scatter(const Vector<const T>& whole) const;
   Vector<T> gather(const Vector<const T>& own) const;
@@ -199,6 +204,8 @@ class PartitionedMatrix {
   template <class, class>
   friend class DistributedSolver;
   friend struct detail::PartitionAccess;
+  void take_rows(const OwnRows<T>& rows, offset_t first_column, index_t columns);
+  void take_numbered_rows(const OwnRows<T>& rows);
   /// The same of a matrix whose columns are no rows: those that this rank has for own.
   PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& rows, offset_t first_column,
                     index_t columns);

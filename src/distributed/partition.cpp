@@ -62,6 +62,11 @@ Ranges ranges_of_all(Channel& channel, const Range& mine) {
   return result;
 }
 
+template <class T>
+index_t rows_of(const OwnRows<T>& given) {
+  return static_cast<index_t>(given.row_offsets.empty() ? 0 : given.row_offsets.size() - 1);
+}
+
 /// Errors   InvalidArgument (arrays that do not fit together, too many rows or entries for one rank).
 template <class T>
 void check_arrays(const OwnRows<T>& rows) {
@@ -70,6 +75,8 @@ void check_arrays(const OwnRows<T>& rows) {
           "PartitionedMatrix: a rank takes 2^31 - 2 rows and 2^31 - 1 entries at most");
   require(rows.columns.size() == rows.values.size(),
           "PartitionedMatrix: as many values as columns are needed");
+  require(rows.numbers.empty() || rows.numbers.size() + 1 == offsets.size(),
+          "PartitionedMatrix: as many numbers as rows are needed");
   if (offsets.empty())
     return require(rows.columns.empty(), "PartitionedMatrix: entries without row_offsets");
   require(offsets.front() == 0 && std::is_sorted(offsets.begin(), offsets.end()) &&
@@ -122,6 +129,9 @@ Parts<T> take_apart(const OwnRows<T>& given, index_t rows, const Range& columns,
     std::sort(row.begin(), row.end(),
               [](const Entry<T>& a, const Entry<T>& b) { return a.column < b.column; });
     const auto complain = [&](offset_t column, const char* what) {
+      if (!given.numbers.empty())  // columns have other numbers than the caller's
+        return "PartitionedMatrix: a column of row " +
+               std::to_string(given.numbers[static_cast<std::size_t>(i)]) + " " + what;
       return "PartitionedMatrix: row " + std::to_string(given.first_row + i) + ", column " +
              std::to_string(column) + " " + what;
     };
@@ -186,6 +196,105 @@ PartitionPlan plan_halo(Channel& channel, const Ranges& ranges, const Range& min
   return plan;
 }
 
+/// New numbers for rows that ranks have in any order: those of a rank follow each other. Each rank knows the new numbers of as many
+/// rows as the others, and is asked for them.
+class NumberDirectory {
+ public:
+  /// Collective.
+  /// Errors   InvalidArgument (a row of two ranks, or outside the rows that there are; more than 2^31 - 1 of them).
+  NumberDirectory(Channel& channel, std::span<const offset_t> numbers)
+      : channel_(channel), numbers_(numbers) {
+    const auto mine = static_cast<offset_t>(numbers.size());
+    const offset_t* const counts = channel.gather_all(&mine, 1);
+    for (int r = 0; r < channel.size(); ++r) {
+      if (r < channel.rank()) first_ += counts[r];
+      all_rows_ += counts[r];
+    }
+    require(all_rows_ <= 2147483647,
+            "PartitionedMatrix: rows with numbers are 2^31 - 1 at most, of all ranks");
+    share_ = std::max<offset_t>(1, (all_rows_ + channel.size() - 1) / channel.size());
+    Lists rows = lists();
+    channel.on_each([&] {
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        auto& list = rows[keeper(numbers[i], "row")];
+        list.push_back(numbers[i]);
+        list.push_back(first_ + static_cast<offset_t>(i));
+      }
+    });
+    const Lists known = channel.exchange_lists(rows);
+    new_.assign(static_cast<std::size_t>(share_), -1);
+    channel.on_each([&] {
+      for (std::size_t r = 0; r < known.size(); ++r)
+        for (std::size_t k = 0; k < known[r].size(); k += 2) {
+          offset_t& number = new_[place(known[r][k])];
+          require(number < 0, [&] {
+            return "PartitionedMatrix: row " + std::to_string(known[r][k]) +
+                   " is there twice, once on rank " + std::to_string(r);
+          });
+          number = known[r][k + 1];
+        }
+    });
+  }
+
+  offset_t first() const { return first_; }  ///< new number of the first own row
+
+  /// Collective.
+  /// Errors   InvalidArgument (a number outside).
+  std::vector<offset_t> new_numbers(std::span<const offset_t> columns) const {
+    std::vector<offset_t> wanted(columns.begin(), columns.end());
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    Lists questions = lists();
+    channel_.on_each([&] {
+      for (const offset_t column : wanted) questions[keeper(column, "column")].push_back(column);
+    });
+    Lists asked = channel_.exchange_lists(questions);
+    for (auto& of_rank : asked)
+      for (offset_t& number : of_rank) number = new_[place(number)];
+    const Lists answers = channel_.exchange_lists(asked);
+    std::vector<offset_t> found;  // as wanted: keepers ascend with the numbers
+    for (const auto& of_rank : answers) found.insert(found.end(), of_rank.begin(), of_rank.end());
+    std::vector<offset_t> result;
+    result.reserve(columns.size());
+    for (const offset_t column : columns)
+      result.push_back(found[static_cast<std::size_t>(
+          std::lower_bound(wanted.begin(), wanted.end(), column) - wanted.begin())]);
+    return result;
+  }
+
+  /// On the first rank the numbers of all rows, in their new order. Collective.
+  Vector<index_t> order() const {
+    Lists mine = lists();
+    mine[0].assign(numbers_.begin(), numbers_.end());
+    const Lists all = channel_.exchange_lists(mine);
+    Vector<index_t> order;
+    if (channel_.rank() != 0) return order;
+    order = uninitialized<index_t>("cnc::order", static_cast<std::size_t>(all_rows_));
+    std::size_t at = 0;
+    for (const auto& of_rank : all)
+      for (const offset_t number : of_rank) order(at++) = static_cast<index_t>(number);
+    return order;
+  }
+
+ private:
+  using Lists = std::vector<std::vector<offset_t>>;
+  Lists lists() const { return Lists(static_cast<std::size_t>(channel_.size())); }
+  std::size_t keeper(offset_t number, const char* what) const {
+    require(number >= 0 && number < all_rows_, [&] {
+      return std::string("PartitionedMatrix: ") + what + " " + std::to_string(number) +
+             " is outside the " + std::to_string(all_rows_) + " rows";
+    });
+    return static_cast<std::size_t>(number / share_);
+  }
+  std::size_t place(offset_t number) const { return static_cast<std::size_t>(number % share_); }
+
+  Channel& channel_;
+  std::span<const offset_t> numbers_;
+  offset_t first_ = 0, all_rows_ = 0;
+  offset_t share_ = 1;         ///< rows that a rank knows of
+  std::vector<offset_t> new_;  ///< their new numbers
+};
+
 }  // namespace
 
 template <class T>
@@ -197,46 +306,79 @@ struct Products {
 
 template <class T>
 PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& given)
-    : PartitionedMatrix(
-          ranks, given, given.first_row,
-          static_cast<index_t>(given.row_offsets.empty() ? 0 : given.row_offsets.size() - 1)) {}
+    : ranks_(std::make_shared<Communicator>(ranks)) {
+  detail::Channel& channel = *ranks.channel();
+  channel.together([&] {
+    channel.on_each([&] { detail::check_arrays(given); });
+    const index_t rows = detail::rows_of(given);
+    const char mine[] = {rows > 0, !given.numbers.empty()};
+    const char* const all = channel.gather_all(mine, 2);
+    bool some = false, others = false;
+    for (int r = 0; r < channel.size(); ++r) {
+      some |= all[2 * r + 1] != 0;
+      others |= all[2 * r] != 0 && all[2 * r + 1] == 0;
+    }
+    require(!(some && others),
+            "PartitionedMatrix: some ranks give numbers of their rows, others a first row");
+    some ? take_numbered_rows(given) : take_rows(given, given.first_row, rows);
+  });
+}
 
 template <class T>
 PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& given,
                                         offset_t first_column, index_t columns)
     : ranks_(std::make_shared<Communicator>(ranks)) {
-  detail::Channel& channel = *ranks.channel();
-  channel.together([&] {
-    channel.on_each([&] { detail::check_arrays(given); });
-    const auto rows =
-        static_cast<index_t>(given.row_offsets.empty() ? 0 : given.row_offsets.size() - 1);
-    const detail::Range mine{given.first_row, rows, int(sizeof(T)), channel.rank()};
-    const detail::Range own_columns{first_column, columns, int(sizeof(T)), channel.rank()};
-    const offset_t all_rows = detail::ranges_of_all(channel, mine).all_rows;
-    const detail::Ranges ranges = detail::ranges_of_all(channel, own_columns);
-    detail::Parts<T> parts;
-    channel.on_each([&] { parts = detail::take_apart(given, rows, own_columns, ranges.all_rows); });
-    const detail::PartitionPlan plan =
-        detail::plan_halo(channel, ranges, own_columns, parts.halo_columns, parts.halo.columns);
-    block_ = CsrMatrix<T>(rows, columns, 1, parts.offsets, parts.columns, parts.values);
-    block_.checked = Checked::ascending;
-    const PartitionFacts facts{rows,
-                               static_cast<offset_t>(given.columns.size()),
-                               static_cast<offset_t>(parts.halo_columns.size()),
-                               static_cast<index_t>(parts.halo.rows.size()),
-                               plan.halo,
-                               static_cast<int>(plan.neighbours.size())};
-    halo_ = std::make_shared<detail::Halo<T>>(detail::Halo<T>{ranks.channel(),
-                                                              given.first_row,
-                                                              all_rows,
-                                                              columns,
-                                                              std::move(parts.halo),
-                                                              plan,
-                                                              facts,
-                                                              {},
-                                                              {}});
-    products_ = std::make_shared<detail::Products<T>>();
+  ranks.channel()->together([&] {
+    ranks.channel()->on_each([&] { detail::check_arrays(given); });
+    take_rows(given, first_column, columns);
   });
+}
+
+template <class T>
+void PartitionedMatrix<T>::take_numbered_rows(const OwnRows<T>& given) {
+  detail::Channel& channel = *ranks_->channel();
+  const index_t rows = detail::rows_of(given);
+  detail::NumberDirectory directory(channel, given.numbers);
+  OwnRows<T> in_order = given;
+  in_order.first_row = directory.first();
+  const std::vector<offset_t> columns = directory.new_numbers(given.columns);
+  in_order.columns = columns;
+  take_rows(in_order, in_order.first_row, rows);
+  halo_->numbers.assign(given.numbers.begin(), given.numbers.end());
+  halo_->order = directory.order();
+}
+
+template <class T>
+void PartitionedMatrix<T>::take_rows(const OwnRows<T>& given, offset_t first_column,
+                                     index_t columns) {
+  detail::Channel& channel = *ranks_->channel();
+  const index_t rows = detail::rows_of(given);
+  const detail::Range mine{given.first_row, rows, int(sizeof(T)), channel.rank()};
+  const detail::Range own_columns{first_column, columns, int(sizeof(T)), channel.rank()};
+  const offset_t all_rows = detail::ranges_of_all(channel, mine).all_rows;
+  const detail::Ranges ranges = detail::ranges_of_all(channel, own_columns);
+  detail::Parts<T> parts;
+  channel.on_each([&] { parts = detail::take_apart(given, rows, own_columns, ranges.all_rows); });
+  const detail::PartitionPlan plan =
+      detail::plan_halo(channel, ranges, own_columns, parts.halo_columns, parts.halo.columns);
+  block_ = CsrMatrix<T>(rows, columns, 1, parts.offsets, parts.columns, parts.values);
+  block_.checked = Checked::ascending;
+  const PartitionFacts facts{rows,
+                             static_cast<offset_t>(given.columns.size()),
+                             static_cast<offset_t>(parts.halo_columns.size()),
+                             static_cast<index_t>(parts.halo.rows.size()),
+                             plan.halo,
+                             static_cast<int>(plan.neighbours.size())};
+  halo_ = std::make_shared<detail::Halo<T>>(detail::Halo<T>{ranks_->channel(),
+                                                            given.first_row,
+                                                            all_rows,
+                                                            columns,
+                                                            std::move(parts.halo),
+                                                            plan,
+                                                            facts,
+                                                            {},
+                                                            {}});
+  products_ = std::make_shared<detail::Products<T>>();
 }
 
 template <class T>

@@ -257,3 +257,75 @@ TEST_CASE("components that a partition tears apart are refused") {
   else
     CHECK_THAT(text, ContainsSubstring("4 components need a partition that keeps"));
 }
+
+namespace {
+
+/// Rows of a rank by their numbers, from the last to the first, dealt out in turn.
+struct Dealt {
+  std::vector<offset_t> numbers, offsets = {0}, columns;
+  std::vector<double> values;
+  explicit Dealt(const CsrMatrix<double>& A) {
+    for (index_t i = A.rows; i-- > 0;)
+      if (i % std::max(1, ranks - 1) == world().rank()) add(A, i);  // none for the last of several
+  }
+  void add(const CsrMatrix<double>& A, index_t i) {
+    numbers.push_back(i);
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k) {
+      columns.push_back(A.columns(k));
+      values.push_back(A.values(k));
+    }
+    offsets.push_back(static_cast<offset_t>(columns.size()));
+  }
+  OwnRows<double> rows() const {
+    return {.row_offsets = offsets, .columns = columns, .values = values, .numbers = numbers};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("ranks may have any rows, by their numbers") {
+  const auto problem = known_problem<double>("convection3d:6:2");
+  const Dealt mine(problem.A);
+  const PartitionedMatrix<double> parts(world(), mine.rows());
+  CHECK(parts.original_rows() == mine.numbers);
+  const Vector<double> own = parts.scatter(of_first(problem.b));
+  CHECK(same_bits(own, own_part(parts, problem.b)));
+  CHECK(same_bits(whole_of(parts, own), problem.b));
+  DistributedSolver<double> solver(one_thread(), {.method = Method::bicgstab, .rtol = 1e-9});
+  solver.prepare(parts);
+  const Vector<double> x("x", own.extent(0));
+  const SolveReport report = solver.solve(own, x);
+  check_solution(problem, {report, whole_of(parts, x)});
+}
+
+TEST_CASE("numbers of rows that do not make a matrix are refused on all ranks") {
+  const CsrMatrix<double> A = generate_problem("poisson2d:6x6");
+  const auto refusal = [](const OwnRows<double>& rows) {
+    return thrown_by([&] { PartitionedMatrix<double>(world(), rows); });
+  };
+  Dealt twice(A), outside(A), far(A), column_twice(A);
+  if (world().rank() == 0) {
+    twice.numbers[1] = twice.numbers[0];
+    outside.numbers[0] = 36;
+    far.columns[0] = 40;
+    column_twice.columns[1] = column_twice.columns[0];
+  }
+  CHECK_THAT(refusal(twice.rows()), ContainsSubstring(" is there twice, once on rank 0"));
+  CHECK_THAT(refusal(outside.rows()), ContainsSubstring("row 36 is outside the 36 rows"));
+  CHECK_THAT(refusal(far.rows()), ContainsSubstring("column 40 is outside the 36 rows"));
+  CHECK_THAT(
+      refusal(column_twice.rows()),
+      ContainsSubstring("a column of row " +
+                        std::to_string(35 / std::max(1, ranks - 1) * std::max(1, ranks - 1)) +
+                        " comes twice"));
+  const Dealt good(A);
+  OwnRows<double> short_list = good.rows();
+  short_list.numbers = short_list.numbers.subspan(0, short_list.numbers.size() / 2);
+  CHECK_THAT(refusal(short_list), ContainsSubstring("as many numbers as rows"));
+  if (ranks > 2) {
+    OwnRows<double> mixed = good.rows();
+    if (world().rank() == 1) mixed.numbers = {};
+    CHECK(refusal(mixed) ==
+          "PartitionedMatrix: some ranks give numbers of their rows, others a first row");
+  }
+}
