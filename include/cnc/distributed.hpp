@@ -177,6 +177,18 @@ class PartitionedMatrix {
   static PartitionedMatrix scattered(const Communicator& ranks, const CsrMatrix<T>& A,
                                      const PartitionOptions& options = {});
 
+  /// From a file that read_matrix reads, in segments as of scattered. Of plain Matrix Market text with entries by coordinates every
+  /// rank reads and parses a part, and no rank ever has the whole; other files, and what is faulty, the first rank reads, and
+  /// scatters. The values have the bits of read_matrix.
+  ///
+  /// Collective
+  /// Errors   IoError, as read_matrix, on the first rank, RankError on the others; or on the rank that does not reach the file, which
+  ///          all must. Those of scattered.
+  /// Cost     each rank the parsing of its part, and messages with the entries of others; about 5 times the memory of its entries. Cuts
+  ///          are between groups of rows, where there are more than 65,536 blocks.
+  static PartitionedMatrix read(const Communicator& ranks, const std::string& path,
+                                int block_size = 1);
+
   offset_t all_rows() const;   ///< of all ranks
   offset_t first_row() const;  ///< this rank's first
   /// [rows] The own rows' numbers in the matrix that was scattered, ascending, or as they were given; first_row() and those after it where
@@ -186,6 +198,7 @@ class PartitionedMatrix {
   /// The block of the own rows and columns: what preconditioners are set up from.
   const CsrMatrix<T>& own_block() const { return block_; }
   const PartitionFacts& facts() const;  ///< of this rank
+  Partition partition() const;          ///< by what the rows were dealt out
   const Communicator& ranks() const;    ///< that it lies on
 
   /// y := A x, own entries. Collective.
@@ -223,6 +236,8 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
  public:
   /// The matrix that the next set_up or update_values is for, of which these see the own block. DistributedSolver calls it.
   virtual void take(const PartitionedMatrix<V>& A) = 0;
+  /// After a solve: throws DeviceError where a device of another rank was waited for in vain in its exchanges. Default: it has none.
+  virtual void require_all() const {}
 };
 
 /// How the entries of x that ranks need of each other come to them.
@@ -284,10 +299,13 @@ class DistributedSolver {
   const std::vector<std::string>& advice() const { return solver_.advice(); }
 
  private:
-  void agree(const char* call, detail::Channel& channel) const;
+  void agree(const char* call, detail::Channel& channel,
+             const PreconditionerBase<V, Exec>* M) const;
+  /// Collective: prepared for A, or not at all where a rank fails.
+  void change(const PartitionedMatrix<V>& A, const std::function<void()>& steps);
   std::shared_ptr<detail::OtherRanks> others() const;
-  /// The preconditioner, if it is one of the whole matrix; or null.
-  PartitionedPreconditioner<V, Exec>* of_partition() const;
+  /// M, if it is one of the whole matrix; or null.
+  static PartitionedPreconditioner<V, Exec>* of_partition(const PreconditionerBase<V, Exec>* M);
 
   Context<Exec>& ctx_;
   Solver<V, Exec> solver_;

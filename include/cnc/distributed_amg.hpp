@@ -17,12 +17,12 @@ namespace cnc {
 ///
 /// Set up on the hosts, whatever Exec is; cycles are where the vectors are.
 ///
-/// Values   as Amg. The smoothers are chebyshev, jacobi and l1_jacobi. W- and K-cycles visit levels twice from the first one on that
-///          every rank has.
-/// Errors   as Amg, on all ranks; InvalidArgument (block_size > 1 where a rank's first row or rows are no multiple of it),
-///          UnsupportedOperation (other smoothers).
-/// Cost     set_up as that of Amg for the own rows, and some 20 exchanges a level; apply 2 degree exchanges with the neighbours a level and one
-///          of the small level among all ranks. update_values is a set_up.
+/// Values   as Amg. The smoothers are chebyshev, jacobi and l1_jacobi. W- and K-cycles visit levels twice that come after the first one that
+///          every rank has: with few levels they are V-cycles.
+/// Errors   as Amg, on all ranks; InvalidArgument (options that differ between ranks, named; block_size > 1 where a rank's first
+///          row or rows are no multiple of it), UnsupportedOperation (other smoothers).
+/// Cost     set_up as that of Amg for the own rows, and some 50 exchanges a level, most of them for the spectrum; apply 2 degree + 2
+///          exchanges with the neighbours a level, and one of the small level among all ranks. update_values is a set_up.
 /// Method   Tuminaro & Tong, Parallel smoothed aggregation multigrid: aggregation strategies on massively parallel machines, 2000,
 ///          section 3 (uncoupled aggregation).
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
@@ -42,6 +42,7 @@ class DistributedAmg final : public PartitionedPreconditioner<V, Exec> {
   std::string name() const override;  ///< "amg"
   double bytes(index_t rows, offset_t nonzeros) const override;
   void take(const PartitionedMatrix<V>& A) override;
+  void require_all() const override;
   /// @{
   /// What PreconditionerBase says of them. Collective.
   PreconditionerSetup set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,

@@ -407,6 +407,8 @@ class Solver {
   void prepare_among(std::shared_ptr<detail::OtherRanks> ranks, const CsrMatrix<V, Space>& A);
   /// For other values of the same matrix.
   void go_on_among(std::shared_ptr<detail::OtherRanks> ranks);
+  /// Not prepared any more.
+  void forget_matrix();
   void use_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
   SolveReport solve_contiguous(const Vector<const V, Space>& b, const Vector<V, Space>& x);
   std::vector<SolveReport> solve_columns(const MultiVector<const V, Space>& b,

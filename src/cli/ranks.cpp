@@ -81,7 +81,7 @@ std::shared_ptr<DistributedAmg<V, Exec>> multigrid_on_ranks(AmgOptions options,
 }
 
 template <class V>
-RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A, Partition partition, RankLink link) {
+RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A, RankLink link) {
   const PartitionFacts& mine = A.facts();
   double sums[] = {double(mine.entries), double(mine.halo_entries)}, all[2];
   double most[] = {double(mine.entries), double(mine.neighbours)}, largest[2];
@@ -92,7 +92,7 @@ RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A, Partition partition, Ra
           all[0] > 0 ? largest[0] * ranks / all[0] : 1,
           all[0] > 0 ? all[1] / all[0] : 0,
           int(largest[1]),
-          to_string(partition),
+          to_string(A.partition()),
           to_string(link)};
 }
 
@@ -156,7 +156,7 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
   outcome.backend = &ctx.backend();
   outcome.threads = ctx.threads();
   outcome.prepare_seconds = now() - start;
-  outcome.on_ranks = rows_on_ranks(A, partition, solver.link());
+  outcome.on_ranks = rows_on_ranks(A, solver.link());
   const auto own_part = [&](const Vector<V>& all) { return copy_to<Space>(A.scatter(all)); };
   const Vector<V, Space> b = own_part(first ? right_hand_side(request.rhs, whole) : Vector<V>());
   const Vector<V, Space> own = own_part(first ? start_vector(request.x0, whole) : Vector<V>());

@@ -1,5 +1,6 @@
 #include <cnc/distributed_amg.hpp>
 
+#include "distributed/agreement.hpp"
 #include "distributed/among_ranks.hpp"
 #include "distributed/coarsen.hpp"
 #include "precondition/amg/build_cycle.hpp"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <variant>
 
 namespace cnc {
@@ -32,9 +34,9 @@ std::shared_ptr<const Halo<M>> halo_in(const std::shared_ptr<Halo<V>>& halo) {
   } else {
     SparseRows<M> rows{halo->rows.rows, halo->rows.offsets, halo->rows.columns, {}};
     rows.values.assign(halo->rows.values.begin(), halo->rows.values.end());
-    return std::make_shared<Halo<M>>(Halo<M>{halo->channel, halo->first_row, halo->all_rows,
-                                             halo->columns, std::move(rows), halo->plan,
-                                             halo->facts, halo->numbers, halo->order});
+    return std::make_shared<Halo<M>>(
+        Halo<M>{halo->channel, halo->first_row, halo->all_rows, halo->columns, std::move(rows),
+                halo->plan, halo->facts, halo->partition, halo->numbers, halo->order});
   }
 }
 
@@ -130,23 +132,46 @@ struct DistributedAmg<V, Exec>::State {
   std::vector<Vector<const V>> near_null;
   PartitionedMatrix<V> matrix;
   std::variant<detail::Cycle<float, Exec>, detail::Cycle<double, Exec>> cycle;
+  std::vector<std::function<void()>> require_all;  ///< of exchanges in the cycle
   AmgHierarchy facts;
 
   detail::Channel& channel() const { return *detail::PartitionAccess::halo(matrix)->channel; }
 
+  /// Errors   InvalidArgument, on all ranks (they differ).
+  void agree() const {
+    detail::Agreement agreement("DistributedAmg");
+    agreement.add("strength", options.strength);
+    agreement.add("block_size", options.block_size);
+    agreement.add("the smoother", options.smoother);
+    agreement.add("smoother_degree", options.smoother_degree);
+    agreement.add("the cycle", options.cycle);
+    agreement.add("smoothed", options.smoothed);
+    agreement.add("coarsest_rows", options.coarsest_rows);
+    agreement.add("max_levels", options.max_levels);
+    agreement.add("in_float", options.in_float);
+    agreement.add("whole_rows", static_cast<double>(whole_rows));
+    agreement.add("the number of near-null vectors", static_cast<double>(near_null.size()));
+    agreement.require_of_all(channel());
+  }
+
   /// Unknowns to a node, the same on all ranks.
   int block_size_of(const Matrix<V, Space>& layout) const {
-    const int wanted = options.block_size > 0 ? options.block_size : block_size(layout);
-    const bool divides = matrix.first_row() % wanted == 0 && matrix.rows() % wanted == 0;
+    const bool is_empty = matrix.rows() == 0;
+    const int asked = is_empty ? 0 : block_size(layout);
+    const int* const all = channel().gather_all(&asked, 1);
+    int largest = 1;
+    for (int r = 0; r < channel().size(); ++r) largest = std::max(largest, all[r]);
+    const bool same = std::all_of(all, all + channel().size(),
+                                  [&](int other) { return other == 0 || other == largest; });
+    const int wanted = options.block_size > 0 ? options.block_size : same ? largest : 1;
+    const bool divides =
+        is_empty || (matrix.first_row() % wanted == 0 && matrix.rows() % wanted == 0);
     channel().on_each([&] {
       require(divides || options.block_size == 0,
               "DistributedAmg: the first row of a rank, or its rows, are no multiple of the block "
               "size");
     });
-    const int* const all = channel().gather_all(&wanted, 1);
-    const bool same =
-        std::all_of(all, all + channel().size(), [&](int other) { return other == all[0]; });
-    return detail::anywhere(channel(), !divides || !same) ? 1 : wanted;
+    return detail::anywhere(channel(), !divides) ? 1 : wanted;
   }
 
   /// Rows of a level, of all ranks, that each rank takes the whole of.
@@ -190,8 +215,15 @@ struct DistributedAmg<V, Exec>::State {
             std::make_shared<WholeAmg<M, V, Exec>>(PartitionAccess::halo(matrix)->channel, rest);
         to.allocate(true);
         to.solver = whole;
-        if (!whole->take(ctx, level).ok())
+        const PreconditionerSetup outcome = whole->take(ctx, level);
+        if (!outcome.ok()) {
+          // Of the first level it is a row of the matrix, of one rank; else there is none to name.
+          const offset_t row = l == 0 ? outcome.row : 0, first = matrix.first_row();
+          if (row < first || row >= first + matrix.rows()) return {};
+          if (l == 0)
+            return {static_cast<index_t>(row - first), outcome.singular_block, outcome.fault};
           return {.row = 0, .fault = "leads to a coarse matrix without an inverted diagonal"};
+        }
         const AmgHierarchy& below = whole->hierarchy();
         facts.levels.insert(facts.levels.end(), below.levels.begin(), below.levels.end());
         facts.coarsest_rank = below.coarsest_rank;
@@ -252,8 +284,7 @@ struct DistributedAmg<V, Exec>::State {
       if (!has_next) return {};
 
       Laps more(exec);
-      const auto ranks_of_P =
-          std::make_shared<AmongRanks<M, Exec>>(ctx, halo_in<M>(PartitionAccess::halo(P)));
+      const auto ranks_of_P = among_ranks<M>(ctx, P);
       const CsrMatrix<V> transposed = transpose(P.own_block());
       to.prolongation.take(ctx, in_memory_of_cycle<M>(convert_values<M>(P.own_block())));
       to.restriction.take(ctx, in_memory_of_cycle<M>(convert_values<M>(transposed)));
@@ -264,6 +295,14 @@ struct DistributedAmg<V, Exec>::State {
     }
   }
 
+  template <class M>
+  std::shared_ptr<detail::OtherRanks> among_ranks(const Context<Exec>& ctx,
+                                                  const PartitionedMatrix<V>& A) {
+    const auto ranks = std::make_shared<detail::AmongRanks<M, Exec>>(
+        ctx, detail::halo_in<M>(detail::PartitionAccess::halo(A)));
+    require_all.push_back([ranks] { ranks->require_all(); });
+    return ranks;
+  }
   template <class M>
   static Matrix<M, Space> in_memory_of_cycle(const Matrix<M>& A) {
     return std::visit([](const auto& a) { return Matrix<M, Space>(copy_to<Space>(a)); }, A);
@@ -316,8 +355,10 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
   PreconditionerSetup outcome;
   halo->channel->together([&] {
     const InstanceScope instance(ctx.execution_space_instance());
+    s.agree();
     s.facts = {};
     s.cycle = {};
+    s.require_all.clear();
     const detail::HostExec host;
     double largest = detail::largest_magnitude(host, s.matrix.own_block());
     for (const V value : halo->rows.values)
@@ -351,6 +392,10 @@ void DistributedAmg<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const
       state_->cycle);
 }
 
+template <class V, class Exec>
+void DistributedAmg<V, Exec>::require_all() const {
+  for (const auto& require : state_->require_all) require();
+}
 template <class V, class Exec>
 bool DistributedAmg<V, Exec>::varies() const {
   return state_->options.cycle == AmgCycle::k;

@@ -140,8 +140,6 @@ class AmongRanks final : public OtherRanks {
             2 * entries};
   }
 
- private:
-  Channel& channel() const { return *halo_->channel; }
   /// Errors   DeviceError (a device of another rank was waited for in vain, as far as the queue has come, and no failure
   ///          there is known).
   void require_all() const {
@@ -150,6 +148,9 @@ class AmongRanks final : public OtherRanks {
     throw DeviceError("exchange", ctx_->backend().name,
                       "the device of another rank was not heard of any more");
   }
+
+ private:
+  Channel& channel() const { return *halo_->channel; }
 
   /// What it takes for vectors of W.
   template <class W>

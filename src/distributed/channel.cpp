@@ -177,6 +177,8 @@ std::vector<std::vector<T>> Channel::exchange_lists(const std::vector<std::vecto
     b->starts.resize(n);
     b->starts_back.resize(n);
     for (std::size_t r = 0; r < n; ++r) {
+      require(b->there.size() + lists[r].size() <= 2147483647u,
+              "PartitionedMatrix: more than 2^31 - 1 numbers from one rank");
       b->counts[r] = static_cast<int>(lists[r].size());
       b->starts[r] = static_cast<int>(b->there.size());
       b->there.insert(b->there.end(), lists[r].begin(), lists[r].end());

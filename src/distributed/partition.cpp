@@ -376,6 +376,7 @@ void PartitionedMatrix<T>::take_rows(const OwnRows<T>& given, offset_t first_col
                                                             std::move(parts.halo),
                                                             plan,
                                                             facts,
+                                                            Partition::given,
                                                             {},
                                                             {}});
   products_ = std::make_shared<detail::Products<T>>();
@@ -404,6 +405,10 @@ std::vector<offset_t> PartitionedMatrix<T>::original_rows() const {
   std::vector<offset_t> numbers(static_cast<std::size_t>(rows()));
   for (index_t i = 0; i < rows(); ++i) numbers[static_cast<std::size_t>(i)] = halo().number_of(i);
   return numbers;
+}
+template <class T>
+Partition PartitionedMatrix<T>::partition() const {
+  return halo().partition;
 }
 template <class T>
 const PartitionFacts& PartitionedMatrix<T>::facts() const {

@@ -39,6 +39,7 @@ struct Halo {
   SparseRows<T> rows;   ///< the entries in columns of other ranks, in those own rows that have some
   PartitionPlan plan;
   PartitionFacts facts;
+  Partition partition = Partition::given;  ///< by what the rows were dealt out
   // Of a matrix that was renumbered when it was scattered, else empty:
   std::vector<offset_t> numbers;  ///< of the own rows in the whole matrix
   Vector<index_t> order;  ///< on the first rank, of all rows: those of rank 0, of rank 1, ...

@@ -37,7 +37,7 @@ class PeerGroup {
     ctx.backend().availability().detail.copy(mine.model, sizeof mine.model - 1);
     auto group = std::make_unique<PeerGroup>(memory, ctx.queue().device, channel);
     if (memory != nullptr) try {
-        group->mine_ = memory->allocate(group->device_, bytes);
+        group->mine_ = memory->allocate(group->device_, std::max<std::size_t>(bytes, 1));
         mine.is_one = memory->offer(group->device_, group->mine_, &mine.ticket);
       } catch (const Error&) {  // there is the other way
       }

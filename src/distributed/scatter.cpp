@@ -1,4 +1,5 @@
 #include "distributed/among_ranks.hpp"
+#include "distributed/cut.hpp"
 #include "distributed/graph_partition.hpp"
 
 #include <cnc/reorder.hpp>
@@ -17,6 +18,7 @@ struct Segments {
   std::vector<offset_t> rows, entries;
   /// Whether they are of a matrix with rows in another order.
   offset_t is_renumbered = 0;
+  offset_t kind = 0;  ///< by what they were cut: a Partition
 };
 
 /// Cuts between groups of `block_size` rows, where the entries before come nearest to an equal share.
@@ -28,12 +30,8 @@ Segments segments_of(const CsrMatrix<T>& A, int parts, int block_size) {
   const auto row_of = [&](index_t group) {
     return std::min(offset_t(group) * block_size, offset_t(A.rows));
   };
-  index_t group = 0;
-  for (int p = 0; p <= parts; ++p) {
-    const double wanted = double(offsets[A.rows]) * p / parts;
-    const auto distance = [&](index_t g) { return std::abs(offsets[row_of(g)] - wanted); };
-    if (p == parts) group = groups;
-    while (group < groups && distance(group + 1) < distance(group)) ++group;
+  for (const index_t group :
+       even_cuts(groups, parts, [&](index_t g) { return offsets[row_of(g)]; })) {
     segments.rows.push_back(row_of(group));
     segments.entries.push_back(offsets[row_of(group)]);
   }
@@ -93,12 +91,18 @@ InOrder<T> cut(const CsrMatrix<T>& A, const PartitionOptions& options, int parts
   if (A.checked == Checked::no) A.validate();
   if (options.kind == Partition::given) {
     check_ranks(options.rank_of_row, A.rows, parts);
-    return in_order_of_parts(A, options.rank_of_row, parts);
+    auto result = in_order_of_parts(A, options.rank_of_row, parts);
+    result.segments.kind = offset_t(Partition::given);
+    return result;
   }
   if (options.kind == Partition::graph) {
     const std::vector<int> part_of_row =
         partition_graph(A.row_offsets.data(), A.columns.data(), A.rows, options.block_size, parts);
-    if (!part_of_row.empty()) return in_order_of_parts(A, std::span(part_of_row), parts);
+    if (!part_of_row.empty()) {
+      auto result = in_order_of_parts(A, std::span(part_of_row), parts);
+      result.segments.kind = offset_t(Partition::graph);
+      return result;
+    }
   }
   return {A, {}, segments_of(A, parts, options.block_size)};
 }
@@ -184,6 +188,7 @@ PartitionedMatrix<T> PartitionedMatrix<T>::scattered(const Communicator& ranks,
       std::copy(first, first + size + 1, numbers->begin());
     }
     segments.is_renumbered = *channel.broadcast(&segments.is_renumbered, 1);
+    segments.kind = *channel.broadcast(&segments.kind, 1);
     const auto here = static_cast<std::size_t>(rank);
     const auto of = [&](const std::vector<offset_t>& bounds, std::size_t r) {
       return bounds[r + 1] - bounds[r];
@@ -215,6 +220,7 @@ PartitionedMatrix<T> PartitionedMatrix<T>::scattered(const Communicator& ranks,
     result = PartitionedMatrix(ranks, {segments.rows[here], offsets, columns, mine->values});
     result.halo_->numbers.assign(mine->numbers.begin(), mine->numbers.end());
     if (segments.is_renumbered) result.halo_->order = whole.order;
+    result.halo_->partition = Partition(segments.kind);
   });
   return result;
 }

@@ -1,60 +1,15 @@
+#include "distributed/agreement.hpp"
 #include "distributed/among_ranks.hpp"
 #include "solve/prepare.hpp"
 
 #include <cnc/copy.hpp>
 #include <cnc/options.hpp>
 
-#include <cstring>
-#include <sstream>
 #include <utility>
 
 namespace cnc {
 namespace detail {
 namespace {
-
-/// What ranks must be agreed on: numbers with names.
-class Agreement {
- public:
-  void add(const char* name, double value) {
-    names_.push_back(name);
-    values_.push_back(value);
-  }
-  template <class Enum>
-  requires std::is_enum_v<Enum>
-  void add(const char* name, Enum value) { add(name, static_cast<double>(value)); }
-  /// Told apart by a number of its characters, FNV-1a as far as a double holds it.
-  void add(const char* name, const std::string& text) {
-    std::uint64_t number = 14695981039346656037u;
-    for (const char c : text) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    add(name, static_cast<double>(number >> 12));
-    texts_.emplace_back(name, text);
-  }
-
-  /// Errors   InvalidArgument, on all ranks: the first that differs from that of the first rank, and whose it is.
-  void require_of_all(Channel& channel) const {
-    const int count = static_cast<int>(values_.size());
-    const double* const all = channel.gather_all(values_.data(), count);
-    for (int r = 1; r < channel.size(); ++r)
-      for (int k = 0; k < count; ++k)
-        require(std::memcmp(&all[k], &all[r * count + k], sizeof(double)) == 0, [&] {
-          std::ostringstream text;
-          text << "DistributedSolver: ranks must agree on " << names_[static_cast<std::size_t>(k)]
-               << ": rank " << r << " and rank 0 do not";
-          if (is_number(k)) text << " (" << all[r * count + k] << " and " << all[k] << ")";
-          return text.str();
-        });
-  }
-
- private:
-  bool is_number(int k) const {
-    for (const auto& [name, text] : texts_)
-      if (std::strcmp(name, names_[static_cast<std::size_t>(k)]) == 0) return false;
-    return true;
-  }
-  std::vector<const char*> names_;
-  std::vector<double> values_;
-  std::vector<std::pair<const char*, std::string>> texts_;
-};
 
 void add_options(Agreement& agreement, const SolveOptions& o) {
   agreement.add("the method", o.method);
@@ -109,13 +64,15 @@ DistributedSolver<V, Exec>::DistributedSolver(Context<Exec>& ctx, SolveOptions o
     : ctx_(ctx), solver_(ctx, std::move(options)) {}
 
 template <class V, class Exec>
-void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channel) const {
+void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channel,
+                                       const PreconditionerBase<V, Exec>* M) const {
   const SolveOptions& o = solver_.options();
-  detail::Agreement agreement;
+  detail::Agreement agreement("DistributedSolver");
   agreement.add("what is called", std::string(call));
   agreement.add("the backend", std::string(ctx_.backend().name));  // scalar steps are rounded by it
   agreement.add("the memory", Context<Exec>::memory);
-  agreement.add("the preconditioner object", preconditioner_ ? preconditioner_->name() : "");
+  agreement.add("the preconditioner object", M != nullptr ? M->name() : "");
+  agreement.add("whether that is of the whole matrix", of_partition(M) ? 1.0 : 0.0);
   detail::add_options(agreement, o);
   agreement.require_of_all(channel);
   detail::refuse(o.reordering != Reordering::none, "reordering");
@@ -125,23 +82,35 @@ void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channe
 }
 
 template <class V, class Exec>
+void DistributedSolver<V, Exec>::change(const PartitionedMatrix<V>& A,
+                                        const std::function<void()>& steps) {
+  matrix_ = {};
+  try {
+    A.halo_->channel->together(steps);
+  } catch (...) {  // it may have come to an end on some ranks
+    solver_.forget_matrix();
+    throw;
+  }
+  matrix_ = A;
+}
+
+template <class V, class Exec>
 void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A) {
-  matrix_ = {};  // not prepared, until all ranks are
-  A.halo().channel->together([&] {
-    agree("prepare", *A.halo_->channel);
+  (void)A.halo();
+  change(A, [&] {
+    agree("prepare", *A.halo_->channel, preconditioner_.get());
     const InstanceScope scope(ctx_.execution_space_instance());
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
-    if (auto* const M = of_partition()) M->take(A);
+    if (auto* const M = of_partition(preconditioner_.get())) M->take(A);
     solver_.prepare_among(others(), copy_to<Space>(A.block_));
   });
-  matrix_ = A;
 }
 
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
   require(matrix_.halo_ != nullptr, "DistributedSolver: update_values needs a prepare");
   A.halo().channel->together([&] {
-    agree("update_values", *A.halo_->channel);
+    agree("update_values", *A.halo_->channel, preconditioner_.get());
     A.halo_->channel->on_each([&] {
       require(
           A.first_row() == matrix_.first_row() && A.all_rows() == matrix_.all_rows() &&
@@ -151,16 +120,13 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
           "DistributedSolver: update_values needs the partition and pattern of prepare");
     });
   });
-  // What fails from here on may have changed some ranks: not prepared, until all are done.
-  matrix_ = {};
-  A.halo_->channel->together([&] {
+  change(A, [&] {
     const InstanceScope scope(ctx_.execution_space_instance());
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
     solver_.go_on_among(others());
-    if (auto* const M = of_partition()) M->take(A);
+    if (auto* const M = of_partition(preconditioner_.get())) M->take(A);
     solver_.update_values(copy_to<Space>(A.block_));
   });
-  matrix_ = A;
 }
 
 template <class V, class Exec>
@@ -169,32 +135,40 @@ std::shared_ptr<detail::OtherRanks> DistributedSolver<V, Exec>::others() const {
 }
 
 template <class V, class Exec>
-PartitionedPreconditioner<V, Exec>* DistributedSolver<V, Exec>::of_partition() const {
-  return dynamic_cast<PartitionedPreconditioner<V, Exec>*>(preconditioner_.get());
+PartitionedPreconditioner<V, Exec>* DistributedSolver<V, Exec>::of_partition(
+    const PreconditionerBase<V, Exec>* M) {
+  return dynamic_cast<PartitionedPreconditioner<V, Exec>*>(
+      const_cast<PreconditionerBase<V, Exec>*>(M));
 }
 
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::set_preconditioner(
     std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner) {
+  const auto set = [&] { solver_.set_preconditioner(preconditioner); };
   if (matrix_.halo_ == nullptr) {
-    solver_.set_preconditioner(preconditioner);
-    preconditioner_ = std::move(preconditioner);
-    return;
-  }
-  const PartitionedMatrix<V> A = std::exchange(matrix_, {});  // not prepared, should a rank fail
-  detail::Channel& channel = *A.halo_->channel;
-  channel.together([&] {
-    preconditioner_ = preconditioner;
-    agree("set_preconditioner", channel);
-    const auto set = [&] { solver_.set_preconditioner(preconditioner); };
-    if (auto* const M = of_partition()) {
-      M->take(A);
-      set();  // ranks wait for each other within
-    } else {
-      channel.on_each(set);
+    set();
+  } else {
+    const PartitionedMatrix<V> A = matrix_;
+    detail::Channel& channel = *A.halo_->channel;
+    try {
+      change(A, [&] {
+        agree("set_preconditioner", channel, preconditioner.get());
+        if (auto* const M = of_partition(preconditioner.get())) {
+          M->take(A);
+          set();  // ranks wait for each other within
+        } else {
+          channel.on_each(set);
+        }
+      });
+    } catch (...) {  // some ranks may have the new one
+      if (preconditioner_)
+        solver_.set_preconditioner(preconditioner_);
+      else
+        solver_.set_preconditioner(PreconditionerFunction<V, Space>());
+      throw;
     }
-  });
-  matrix_ = A;
+  }
+  preconditioner_ = std::move(preconditioner);
 }
 
 template <class V, class Exec>
@@ -205,7 +179,7 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
   detail::Channel& channel = *kept;
   SolveReport report;
   channel.together([&] {
-    agree("solve", channel);
+    agree("solve", channel, preconditioner_.get());
     channel.on_each([&] {
       for (const std::size_t extent : {b.extent(0), x.extent(0)})
         require(extent == static_cast<std::size_t>(matrix_.rows()), [&] {
@@ -217,9 +191,17 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
     });
     try {
       report = solver_.solve(b, x);
+      if (ranks_->link() == RankLink::devices)
+        channel.on_each([&] {
+          ranks_->require_all();
+          if (const auto* const M = of_partition(preconditioner_.get())) M->require_all();
+        });
     } catch (...) {
       // How many exchanges the queues of ranks have come to is no longer the same on all.
-      if (Context<Exec>::memory == MemorySpace::device) matrix_ = {};
+      if (ranks_->link() != RankLink::mpi) {
+        matrix_ = {};
+        solver_.forget_matrix();
+      }
       throw;
     }
     double sums[] = {report.bytes, report.flops};

@@ -772,6 +772,11 @@ void Solver<V, Exec>::go_on_among(std::shared_ptr<detail::OtherRanks> ranks) {
 }
 
 template <class V, class Exec>
+void Solver<V, Exec>::forget_matrix() {
+  state_->clear();
+}
+
+template <class V, class Exec>
 void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
   State& s = *state_;
   require(rows(given) == cols(given),

@@ -4,6 +4,10 @@
 
 #include <target/tuning.hpp>
 
+#include <chrono>
+#include <thread>
+#include <utility>
+
 // Ranks whose devices reach each other's memory, without devices: kernels of backends/gpu on the host, each process a device of
 // its own, and memory that processes share.
 
@@ -57,11 +61,60 @@ TEST_CASE("emulated devices: float vectors, and ranks without rows") {
     CHECK(solve_in_parts(emulated(), few, {.method = method}).report.converged());
 }
 
+namespace {
+
+/// Devices soon give up waiting for each other.
+class FewPolls {
+ public:
+  ~FewPolls() { gpu::tuning::most_polls = before_; }
+
+ private:
+  std::uint32_t before_ = std::exchange(gpu::tuning::most_polls, 20000u);
+};
+
+/// Does nothing to a vector, once late on the last rank.
+class LateIdentity final : public PreconditionerBase<double> {
+ public:
+  std::string name() const override { return "late"; }
+  double bytes(index_t, offset_t) const override { return 0; }
+  PreconditionerSetup set_up(Context<>&, const CsrMatrix<double>&, const Matrix<double>&) override {
+    return {};
+  }
+  bool only_enqueues() const override { return true; }
+  void apply(const Context<>&, const Vector<const double>& r,
+             const Vector<double>& z) const override {
+    if (++calls_ == 5 && world().rank() + 1 == world().size())
+      std::this_thread::sleep_for(std::chrono::seconds(3));
+    Kokkos::deep_copy(z, r);
+  }
+
+ private:
+  mutable int calls_ = 0;
+};
+
+}  // namespace
+
 TEST_CASE("emulated devices: one that is not heard of ends the solve on all") {
   const auto problem = known_problem<double>("poisson2d:15x14");
+  DistributedSolver<double> solver(emulated(), {.form = SolveForm::streamed});
+  solver.set_preconditioner(std::make_shared<LateIdentity>());
+  const Communicator
+      ranks;  // which cannot be used any more where one is found missing and others are not
+  solver.prepare(partitioned(problem.A, ranks));
   const PartitionedMatrix<double> A = partitioned(problem.A);
-  DistributedSolver<double> solver(emulated(), {.max_iterations = 1000000});
-  solver.prepare(A);
   const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
-  CHECK(solver.solve(b, x).converged());
+  {
+    const FewPolls few;
+    CHECK_THAT(thrown_by([&] { solver.solve(b, x); }),
+               Catch::Matchers::Contains("was not heard of any more"));
+  }
+  CHECK_THAT(thrown_by([&] { solver.solve(b, x); }),
+             Catch::Matchers::Contains("call prepare before solve"));
+  SolveOptions options = solver.options();
+  options.form = SolveForm::automatic;
+  solver.set_options(options);
+  solver.set_preconditioner(std::make_shared<DistributedAmg<double>>());
+  solver.prepare(A);
+  Kokkos::deep_copy(x, 0.0);
+  check_solution(problem, {solver.solve(b, x), whole_of(A, x)});
 }

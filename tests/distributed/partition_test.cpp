@@ -40,6 +40,21 @@ TEST_CASE("segments have as equal numbers of entries as whole blocks allow") {
   CHECK(same_bits(parts.scatter(of_first(x)), own_part(parts, x)));
 }
 
+TEST_CASE("segments are even where many rows are empty") {
+  const index_t n = 400;
+  Vector<index_t> offsets("offsets", std::size_t(n) + 1), columns("columns", 200);
+  Vector<double> values("values", 200);
+  Kokkos::deep_copy(values, 1.0);
+  for (index_t i = 0; i < n; ++i) {
+    const bool is_full = i < 3 || i >= n - 197;
+    if (is_full) columns(std::size_t(offsets(std::size_t(i)))) = i;
+    offsets(std::size_t(i) + 1) = offsets(std::size_t(i)) + is_full;
+  }
+  const auto parts = scattered(CsrMatrix<double>(n, n, 1, offsets, columns, values));
+  CHECK(std::abs(double(parts.facts().entries) - 200.0 / world().size()) <= 1);
+  CHECK(parts.partition() == Partition::segments);
+}
+
 TEST_CASE("what a rank knows of its part") {
   const CsrMatrix<double> A = generate_problem("poisson2d:12x12");
   const PartitionedMatrix<double> parts = partitioned(A);

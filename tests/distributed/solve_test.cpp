@@ -148,3 +148,59 @@ TEST_CASE("ranks of a program that work on systems of their own") {
     }
   }
 }
+
+TEST_CASE("multigrid whose options differ, or that a rank cannot set up") {
+  const auto problem = known_problem<double>("poisson2d:20x20");
+  const PartitionedMatrix<double> A = partitioned(problem.A);
+  const bool is_last = world().rank() + 1 == world().size();
+  const auto refusal = [&](const std::shared_ptr<PreconditionerBase<double>>& M) {
+    DistributedSolver<double> solver(one_thread());
+    solver.set_preconditioner(M);
+    return thrown_by([&] { solver.prepare(A); });
+  };
+  const std::string differs = refusal(std::make_shared<DistributedAmg<double>>(
+      AmgOptions{.smoother_degree = is_last ? 3 : 2}, is_last ? 50 : 60));
+  std::shared_ptr<PreconditionerBase<double>> mixed = std::make_shared<DistributedAmg<double>>();
+  if (is_last) mixed = std::make_shared<Amg<double>>();
+  const std::string of_two_kinds = refusal(mixed);
+  if (world().size() > 1) {
+    CHECK_THAT(differs,
+               Catch::Matchers::Contains("DistributedAmg: ranks must agree on smoother_degree"));
+    CHECK(same_on_all(differs));
+    CHECK_THAT(of_two_kinds, Catch::Matchers::Contains("whether that is of the whole matrix"));
+  }
+  // One that fails leaves the one before, and the solver not prepared.
+  DistributedSolver<double> solver(one_thread(), {.rtol = 1e-9});
+  solver.set_preconditioner(std::make_shared<DistributedAmg<double>>());
+  solver.prepare(A);
+  const auto bad = std::make_shared<DistributedAmg<double>>(AmgOptions{.block_size = 7});
+  CHECK(thrown_by([&] { solver.set_preconditioner(bad); }) != "");
+  const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
+  CHECK_THAT(thrown_by([&] { solver.solve(b, x); }),
+             Catch::Matchers::Contains("call prepare before solve"));
+  auto other = known_problem<double>("poisson2d:25x16");
+  const PartitionedMatrix<double> B = partitioned(other.A);
+  solver.prepare(B);
+  const Vector<double> y("y", static_cast<std::size_t>(B.rows()));
+  const SolveReport report = solver.solve(own_part(B, other.b), y);
+  check_solution(other, {report, whole_of(B, y)});
+  CHECK(report.iterations < 20);
+  solver.set_preconditioner(std::make_shared<DistributedAmg<double>>());
+  Kokkos::deep_copy(y, 0.0);
+  CHECK(solver.solve(own_part(B, other.b), y).iterations == report.iterations);
+
+  // A zero on the diagonal is a row of the matrix, also where a rank has none.
+  for (const char* text : {"poisson2d:20x20", "trefethen:2"}) {
+    auto faulty = known_problem<double>(text);
+    const index_t row = faulty.rows() - 1;
+    for (index_t k = faulty.A.row_offsets(row); k < faulty.A.row_offsets(row + 1); ++k)
+      if (faulty.A.columns(k) == row) faulty.A.values(k) = 0;
+    const SolveReport broken =
+        solve_in_parts(
+            one_thread(), faulty, {},
+            std::shared_ptr<PreconditionerBase<double>>(std::make_shared<DistributedAmg<double>>()))
+            .report;
+    CHECK(broken.status == SolveStatus::breakdown);
+    CHECK_THAT(broken.detail, Catch::Matchers::Contains("row " + std::to_string(row)));
+  }
+}

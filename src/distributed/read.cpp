@@ -1,0 +1,279 @@
+#include "distributed/channel.hpp"
+#include "distributed/cut.hpp"
+#include "distributed/partition_plan.hpp"
+#include "io/cache_reader.hpp"
+#include "io/csr_from_pieces.hpp"
+#include "io/entry_reader.hpp"
+#include "io/matrix_market_header.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+// A file that each rank parses a part of, and the entries on their way to the ranks that own their rows.
+
+namespace cnc {
+namespace detail {
+namespace {
+
+/// What the first rank sees of a file, and the others are told.
+struct FileFacts {
+  offset_t begin = 0, end = 0;  ///< bytes of the entries
+  offset_t rows = 0, entries = 0;
+  std::int32_t symmetry = 0, field = 0;
+  std::int32_t in_parts = 0;  ///< whether ranks can read parts of it
+};
+
+/// Errors   IoError, as of a header read for a matrix.
+FileFacts look_at(const std::string& path) {
+  constexpr std::size_t window = std::size_t{1} << 16;
+  constexpr std::string_view gzip = "\x1f\x8b";
+  FileFacts facts;
+  const auto source = open_file(path, 1);
+  if (!std::filesystem::is_regular_file(path) || is_cache(*source) || source->peek(2) == gzip)
+    return facts;
+  TextReader text(*source, path, window);
+  const MatrixMarketHeader header = read_header(text);
+  if (header.layout != MatrixMarketHeader::Layout::coordinate || header.rows != header.cols)
+    return facts;
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  for (std::size_t k = 0; k < text.line(); ++k) std::getline(file, line);
+  facts.begin = file ? static_cast<offset_t>(file.tellg()) : -1;
+  facts.end = static_cast<offset_t>(std::filesystem::file_size(path));
+  facts.rows = header.rows;
+  facts.entries = header.entries;
+  facts.symmetry = static_cast<std::int32_t>(header.symmetry);
+  facts.field = static_cast<std::int32_t>(header.field);
+  facts.in_parts = facts.begin >= 0 && facts.begin < facts.end;
+  return facts;
+}
+
+/// The lines of a file that begin in a part of its bytes.
+/// Errors   IoError (it cannot be read).
+std::string lines_of_part(const std::string& path, const FileFacts& facts, int part, int parts) {
+  std::ifstream file(path, std::ios::binary);
+  const auto failed = [&] { return IoError(path, 0, "reading a part of it failed"); };
+  const auto line_from = [&](int p) {  // the first line that begins at this byte or later
+    const offset_t at = facts.begin + (facts.end - facts.begin) / parts * p;
+    if (p == parts) return facts.end;
+    if (p == 0) return facts.begin;
+    file.seekg(at - 1);
+    for (offset_t next = at;; ++next) {
+      const int c = file.get();
+      if (c == std::ifstream::traits_type::eof()) break;
+      if (c == '\n') return next;
+    }
+    file.clear();
+    return facts.end;
+  };
+  const offset_t begin = line_from(part), end = line_from(part + 1);
+  std::string text(static_cast<std::size_t>(std::max<offset_t>(end - begin, 0)), '\0');
+  file.seekg(begin);
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) throw failed();
+  return text;
+}
+
+/// Lines with anything on them.
+offset_t entry_lines(std::string_view text) {
+  offset_t lines = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines += text.substr(0, end).find_first_not_of(" \t\r") != std::string_view::npos;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+/// Entries on their way.
+template <class T>
+struct Traffic {
+  std::vector<std::vector<index_t>> rows, columns;
+  std::vector<std::vector<T>> values;
+  explicit Traffic(std::size_t ranks) : rows(ranks), columns(ranks), values(ranks) {}
+};
+
+/// What a part of a file holds, symmetry expanded.
+template <class T>
+class PartOfFile {
+ public:
+  /// Collective. Nothing, on all ranks, where one of them finds a fault: whoever reads the whole file can say which is the first.
+  static std::optional<PartOfFile> parsed(Channel& channel, const std::string& path,
+                                          const FileFacts& facts) {
+    PartOfFile part(facts);
+    std::string text;
+    offset_t lines = 0;
+    channel.on_each([&] {
+      text = lines_of_part(path, facts, channel.rank(), channel.size());
+      lines = entry_lines(text);
+    });
+    bool faulty = false;
+    channel.on_each([&] {
+      const std::string n = std::to_string(facts.rows);
+      text.insert(0, std::string("%%MatrixMarket matrix coordinate ") + part.field_word() + " " +
+                         part.symmetry_word() + "\n" + n + " " + n + " " + std::to_string(lines) +
+                         "\n");
+      try {
+        const auto source = open_memory(text);
+        part.pieces_ = read_entries<T>(*source, path, {}).pieces;
+      } catch (const IoError&) {
+        faulty = true;
+      }
+    });
+    const offset_t mine[] = {lines, faulty, part.has_entry(true), part.has_entry(false)};
+    const offset_t* const all = channel.gather_all(mine, 4);
+    offset_t sums[4] = {};
+    for (int r = 0; r < channel.size(); ++r)
+      for (int k = 0; k < 4; ++k) sums[k] += all[4 * r + k];
+    const bool both = facts.symmetry != 0 && sums[2] > 0 && sums[3] > 0;
+    if (sums[0] != facts.entries || sums[1] > 0 || both) return {};
+    return part;
+  }
+
+  /// body(row, column, value), in the order of the file.
+  template <class Body>
+  void for_each(const Body& body) const {
+    const T mirrored =
+        facts_.symmetry == int(MatrixMarketHeader::Symmetry::skew_symmetric) ? T(-1) : T(1);
+    for (const EntryPiece<T>& piece : pieces_)
+      for (std::size_t k = 0; k < piece.count; ++k) {
+        const index_t row = piece.rows[k], column = piece.cols[k];
+        const T value = piece.values ? piece.values[k] : T(1);
+        body(row, column, value);
+        if (facts_.symmetry != 0 && row != column) body(column, row, mirrored * value);
+      }
+  }
+
+ private:
+  explicit PartOfFile(const FileFacts& facts) : facts_(facts) {}
+  const char* field_word() const {
+    switch (MatrixMarketHeader::Field(facts_.field)) {
+      case MatrixMarketHeader::Field::integer: return "integer";
+      case MatrixMarketHeader::Field::pattern: return "pattern";
+      default: return "real";
+    }
+  }
+  const char* symmetry_word() const {
+    switch (MatrixMarketHeader::Symmetry(facts_.symmetry)) {
+      case MatrixMarketHeader::Symmetry::symmetric: return "symmetric";
+      case MatrixMarketHeader::Symmetry::skew_symmetric: return "skew-symmetric";
+      default: return "general";
+    }
+  }
+  /// Whether there is one above, or below, the diagonal.
+  bool has_entry(bool above) const {
+    for (const EntryPiece<T>& piece : pieces_)
+      for (std::size_t k = 0; k < piece.count; ++k)
+        if (above ? piece.rows[k] < piece.cols[k] : piece.rows[k] > piece.cols[k]) return true;
+    return false;
+  }
+
+  FileFacts facts_;
+  std::vector<EntryPiece<T>> pieces_;
+};
+
+/// Which rows each rank gets: segments of as equal numbers of entries as groups of rows allow. Collective.
+template <class T>
+std::vector<offset_t> segments_of(Channel& channel, const PartOfFile<T>& part, offset_t rows,
+                                  int block_size) {
+  constexpr offset_t most_groups = 1 << 16;  // whose counts every rank has from every other
+  const offset_t blocks = ceil_div(rows, offset_t(block_size));
+  const offset_t group_rows = ceil_div(blocks, most_groups) * block_size;
+  const auto groups = static_cast<std::size_t>(ceil_div(rows, group_rows));
+  std::vector<offset_t> counts(groups, 0), before(groups + 1, 0);
+  part.for_each([&](index_t row, index_t, T) { ++counts[std::size_t(row / group_rows)]; });
+  const offset_t* const all = channel.gather_all(counts.data(), static_cast<int>(groups));
+  for (std::size_t g = 0; g < groups; ++g) {
+    before[g + 1] = before[g];
+    for (std::size_t r = 0; r < std::size_t(channel.size()); ++r)
+      before[g + 1] += all[r * groups + g];
+  }
+  std::vector<offset_t> firsts;
+  for (const index_t group :
+       even_cuts(static_cast<index_t>(groups), channel.size(),
+                 [&](index_t g) { return before[static_cast<std::size_t>(g)]; }))
+    firsts.push_back(std::min(group * group_rows, rows));
+  return firsts;
+}
+
+}  // namespace
+}  // namespace detail
+
+template <class T>
+PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const std::string& path,
+                                                int block_size) {
+  detail::Channel& channel = *ranks.channel();
+  PartitionedMatrix result;
+  channel.together([&] {
+    detail::FileFacts facts;
+    channel.on_each([&] {
+      require(block_size >= 1, "PartitionedMatrix: block_size must be at least 1");
+      if (channel.rank() == 0) facts = detail::look_at(path);
+    });
+    facts = *static_cast<const detail::FileFacts*>(channel.broadcast_bytes(&facts, sizeof facts));
+    std::optional<detail::PartOfFile<T>> part;
+    if (facts.in_parts && channel.size() > 1)
+      part = detail::PartOfFile<T>::parsed(channel, path, facts);
+    if (!part) {
+      CsrMatrix<T> whole;
+      channel.on_each([&] {
+        if (channel.rank() == 0) whole = read_matrix<T>(path);
+      });
+      result = scattered(ranks, whole, {.block_size = block_size});
+      return;
+    }
+    const std::vector<offset_t> firsts =
+        detail::segments_of(channel, *part, facts.rows, block_size);
+    detail::Traffic<T> sent(static_cast<std::size_t>(channel.size()));
+    part->for_each([&](index_t row, index_t column, T value) {
+      const auto owner = static_cast<std::size_t>(
+          std::upper_bound(firsts.begin(), firsts.end(), offset_t(row)) - firsts.begin() - 1);
+      sent.rows[owner].push_back(row);
+      sent.columns[owner].push_back(column);
+      sent.values[owner].push_back(value);
+    });
+    part.reset();
+    const auto rows_of = channel.exchange_lists(sent.rows);
+    const auto columns_of = channel.exchange_lists(sent.columns);
+    const auto values_of = channel.exchange_lists(sent.values);
+    const auto here = static_cast<std::size_t>(channel.rank());
+    const offset_t first = firsts[here], rows = firsts[here + 1] - first;
+    CsrMatrix<T> own;
+    channel.on_each([&] {
+      std::vector<detail::EntryPiece<T>> pieces;  // by rank: in the order of the file
+      MatrixMarketHeader header;
+      header.rows = static_cast<index_t>(rows);
+      header.cols = static_cast<index_t>(facts.rows);
+      for (std::size_t r = 0; r < rows_of.size(); ++r) {
+        detail::EntryPiece<T>& piece = pieces.emplace_back();
+        piece.count = rows_of[r].size();
+        piece.rows.reset(new index_t[piece.count]);
+        piece.cols.reset(new index_t[piece.count]);
+        piece.values.reset(new T[piece.count]);
+        for (std::size_t k = 0; k < piece.count; ++k)
+          piece.rows[k] = static_cast<index_t>(rows_of[r][k] - first);
+        std::copy(columns_of[r].begin(), columns_of[r].end(), piece.cols.get());
+        std::copy(values_of[r].begin(), values_of[r].end(), piece.values.get());
+        header.entries += static_cast<offset_t>(piece.count);
+      }
+      own = detail::csr_from_pieces(path, header, std::move(pieces), {});
+    });
+    const std::vector<offset_t> offsets(own.row_offsets.data(), own.row_offsets.data() + rows + 1);
+    const std::vector<offset_t> columns(own.columns.data(),
+                                        own.columns.data() + own.columns.extent(0));
+    result = PartitionedMatrix(
+        ranks, OwnRows<T>{first, offsets, columns,
+                          std::span<const T>(own.values.data(), own.values.extent(0))});
+    result.halo_->partition = Partition::segments;
+  });
+  return result;
+}
+
+template PartitionedMatrix<float> PartitionedMatrix<float>::read(const Communicator&,
+                                                                 const std::string&, int);
+template PartitionedMatrix<double> PartitionedMatrix<double>::read(const Communicator&,
+                                                                   const std::string&, int);
+
+}  // namespace cnc

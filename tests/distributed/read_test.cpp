@@ -1,0 +1,117 @@
+#include "distributed/distributed_test.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+// Files that ranks read in parts: what they have is what one process reads.
+
+using namespace cnc;
+using namespace cnc::testing;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A file that the first rank makes and removes.
+class SharedFile {
+ public:
+  explicit SharedFile(const std::string& text) {
+    char name[200] = {};
+    if (world().rank() == 0) {
+      (std::filesystem::temp_directory_path() / "cnc-ranks-XXXXXX").string().copy(name, 190);
+      close(mkstemp(name));
+      std::ofstream(name, std::ios::binary) << text;
+    }
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    path_ = name;
+  }
+  ~SharedFile() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world().rank() == 0) std::filesystem::remove(path_);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// repeats: entries at the same place count twice where rows are dealt out.
+template <class T>
+void check_read(const SharedFile& file, int block_size = 1, bool repeats = false) {
+  const CsrMatrix<T> A = read_matrix<T>(file.path());
+  const auto parts = PartitionedMatrix<T>::read(world(), file.path(), block_size);
+  const auto expected = PartitionedMatrix<T>::scattered(
+      world(), world().rank() == 0 ? A : CsrMatrix<T>(), {.block_size = block_size});
+  CHECK(parts.all_rows() == A.rows);
+  check_products(A, parts);
+  if (repeats) return;
+  CHECK(parts.first_row() == expected.first_row());
+  CHECK(parts.facts().entries == expected.facts().entries);
+  CHECK(same_bits(parts.own_block().row_offsets, expected.own_block().row_offsets));
+  CHECK(same_bits(parts.own_block().columns, expected.own_block().columns));
+  CHECK(same_bits(parts.own_block().values, expected.own_block().values));
+}
+
+std::string text_of(const CsrMatrix<double>& A, const char* symmetry) {
+  const bool half = std::string(symmetry) != "general";
+  std::string lines;
+  int count = 0;
+  for (index_t i = 0; i < A.rows; ++i)
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
+      if (!half || A.columns(k) <= i) {
+        lines += std::to_string(i + 1) + " " + std::to_string(A.columns(k) + 1) + " " +
+                 std::to_string(A.values(k)) + (++count % 7 == 0 ? "\r\n\n" : "\n");
+      }
+  const std::string n = std::to_string(A.rows);
+  return std::string("%%MatrixMarket matrix coordinate real ") + symmetry + "\n% of a test\n" + n +
+         " " + n + " " + std::to_string(count) + "\n" + lines;
+}
+
+}  // namespace
+
+TEST_CASE("ranks read parts of a file") {
+  check_read<double>(SharedFile(text_of(generate_problem("convection3d:5:2"), "general")));
+  check_read<double>(SharedFile(text_of(generate_problem("elasticity3d:3"), "symmetric")), 3);
+  check_read<float>(SharedFile(text_of(generate_problem("poisson2d:9x7"), "symmetric")));
+  std::string unfinished = text_of(generate_problem("poisson2d:9x7"), "general");
+  unfinished.erase(unfinished.find_last_not_of("\r\n") + 1);  // the last line has no end
+  check_read<double>(SharedFile(unfinished));
+  // Patterns, integers, skew matrices, entries given twice, fewer lines than ranks, none at all.
+  check_read<double>(
+      SharedFile("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n2 1\n3 2\n"));
+  check_read<double>(
+      SharedFile("%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 4\n3 2 5\n"));
+  check_read<double>(
+      SharedFile("%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 0.1\n1 1 0.2\n2 2 1\n1 "
+                 "1 0.3\n"),
+      1, true);
+  check_read<double>(SharedFile("%%MatrixMarket matrix coordinate real general\n2 2 0\n"));
+  check_read<double>(SharedFile("%%MatrixMarket matrix array real general\n2 2\n1\n0\n2\n3\n"));
+}
+
+TEST_CASE("what is wrong with a file is said as by one process, on all ranks") {
+  const auto refusal = [](const std::string& path) {
+    return thrown_by([&] { PartitionedMatrix<double>::read(world(), path); });
+  };
+  const auto check = [&](const std::string& text, const std::string& expected) {
+    const SharedFile file(text);
+    const std::string by = world().rank() == 0 ? "" : "rank 0: ";
+    const std::string said = thrown_by([&] { (void)read_matrix<double>(file.path()); });
+    CHECK_THAT(said, ContainsSubstring(expected));
+    CHECK(refusal(file.path()) == by + said);
+  };
+  const std::string head = "%%MatrixMarket matrix coordinate real ";
+  std::string lines;
+  for (int i = 1; i <= 40; ++i) lines += std::to_string(i) + " " + std::to_string(i) + " 1\n";
+  check(head + "general\n41 41 41\n" + lines + "41 41 one\n", ":43: ");
+  check(head + "general\n40 40 41\n" + lines, "");
+  check(head + "general\n40 40 39\n" + lines, "");
+  check(head + "general\n39 39 40\n" + lines, ":42: ");
+  check(head + "symmetric\n41 41 42\n2 1 1\n" + lines + "1 41 1\n", ":44: ");
+  {
+    const SharedFile file(head + "general\n2 3 1\n1 1 1\n");
+    CHECK_THAT(refusal(file.path()), ContainsSubstring("must be square"));
+  }
+  CHECK_THAT(refusal("/nowhere/there.mtx"), ContainsSubstring("/nowhere/there.mtx"));
+}
