@@ -87,12 +87,71 @@ offset_t entry_lines(std::string_view text) {
   return lines;
 }
 
-/// Entries on their way.
+/// A header and lines, as one text.
+class HeaderAndLines final : public ByteSource {
+ public:
+  HeaderAndLines(std::string header, std::string_view lines)
+      : header_(std::move(header)), lines_(lines) {}
+
+ private:
+  std::size_t read_more(char* to, std::size_t n) override {
+    const std::size_t of_header = std::min(n, header_.size() - at_);
+    std::copy_n(header_.data() + at_, of_header, to);
+    at_ += of_header;
+    const std::size_t of_lines = std::min(n - of_header, lines_.size());
+    std::copy_n(lines_.data(), of_lines, to + of_header);
+    lines_.remove_prefix(of_lines);
+    return of_header + of_lines;
+  }
+  std::string header_;
+  std::size_t at_ = 0;
+  std::string_view lines_;
+};
+
+/// Which of some consecutive ranges of rows one is in: often that of the one asked for before.
+class Owners {
+ public:
+  explicit Owners(const std::vector<offset_t>& firsts) : firsts_(firsts) {}
+  std::size_t operator()(offset_t row) {
+    if (row < firsts_[last_] || row >= firsts_[last_ + 1])
+      last_ = static_cast<std::size_t>(std::upper_bound(firsts_.begin(), firsts_.end(), row) -
+                                       firsts_.begin() - 1);
+    return last_;
+  }
+
+ private:
+  const std::vector<offset_t>& firsts_;
+  std::size_t last_ = 0;
+};
+
+/// Entries on their way to other ranks; own ones stay.
 template <class T>
 struct Traffic {
   std::vector<std::vector<index_t>> rows, columns;
   std::vector<std::vector<T>> values;
-  explicit Traffic(std::size_t ranks) : rows(ranks), columns(ranks), values(ranks) {}
+  EntryPiece<T> own;
+
+  /// Room for so many to each rank.
+  Traffic(const std::vector<std::size_t>& counts, std::size_t here)
+      : rows(counts.size()), columns(counts.size()), values(counts.size()) {
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      if (r == here) continue;
+      rows[r].reserve(counts[r]);
+      columns[r].reserve(counts[r]);
+      values[r].reserve(counts[r]);
+    }
+    own = room(counts[here]);
+    own.count = 0;
+  }
+
+  static EntryPiece<T> room(std::size_t count) {
+    EntryPiece<T> piece;
+    piece.count = count;
+    piece.rows.reset(new index_t[count]);
+    piece.cols.reset(new index_t[count]);
+    piece.values.reset(new T[count]);
+    return piece;
+  }
 };
 
 /// What a part of a file holds, symmetry expanded.
@@ -112,12 +171,12 @@ class PartOfFile {
     bool faulty = false;
     channel.on_each([&] {
       const std::string n = std::to_string(facts.rows);
-      text.insert(0, std::string("%%MatrixMarket matrix coordinate ") + part.field_word() + " " +
-                         part.symmetry_word() + "\n" + n + " " + n + " " + std::to_string(lines) +
-                         "\n");
+      HeaderAndLines source(std::string("%%MatrixMarket matrix coordinate ") + part.field_word() +
+                                " " + part.symmetry_word() + "\n" + n + " " + n + " " +
+                                std::to_string(lines) + "\n",
+                            text);
       try {
-        const auto source = open_memory(text);
-        part.pieces_ = read_entries<T>(*source, path, {}).pieces;
+        part.pieces_ = read_entries<T>(source, path, {}).pieces;
       } catch (const IoError&) {
         faulty = true;
       }
@@ -226,20 +285,32 @@ PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const
     }
     const std::vector<offset_t> firsts =
         detail::segments_of(channel, *part, facts.rows, block_size);
-    detail::Traffic<T> sent(static_cast<std::size_t>(channel.size()));
-    part->for_each([&](index_t row, index_t column, T value) {
-      const auto owner = static_cast<std::size_t>(
-          std::upper_bound(firsts.begin(), firsts.end(), offset_t(row)) - firsts.begin() - 1);
-      sent.rows[owner].push_back(row);
-      sent.columns[owner].push_back(column);
-      sent.values[owner].push_back(value);
-    });
-    part.reset();
-    const auto rows_of = channel.exchange_lists(sent.rows);
-    const auto columns_of = channel.exchange_lists(sent.columns);
-    const auto values_of = channel.exchange_lists(sent.values);
     const auto here = static_cast<std::size_t>(channel.rank());
     const offset_t first = firsts[here], rows = firsts[here + 1] - first;
+    std::optional<detail::Traffic<T>> sent;
+    channel.on_each([&] {
+      std::vector<std::size_t> counts(static_cast<std::size_t>(channel.size()), 0);
+      detail::Owners owner(firsts);
+      part->for_each([&](index_t row, index_t, T) { ++counts[owner(row)]; });
+      sent.emplace(counts, here);
+      detail::EntryPiece<T>& own = sent->own;
+      part->for_each([&](index_t row, index_t column, T value) {
+        const std::size_t r = owner(row);
+        if (r == here) {
+          own.rows[own.count] = static_cast<index_t>(row - first);
+          own.cols[own.count] = column;
+          own.values[own.count++] = value;
+          return;
+        }
+        sent->rows[r].push_back(row);
+        sent->columns[r].push_back(column);
+        sent->values[r].push_back(value);
+      });
+      part.reset();
+    });
+    const auto rows_of = channel.exchange_lists(sent->rows);
+    const auto columns_of = channel.exchange_lists(sent->columns);
+    const auto values_of = channel.exchange_lists(sent->values);
     CsrMatrix<T> own;
     channel.on_each([&] {
       std::vector<detail::EntryPiece<T>> pieces;  // by rank: in the order of the file
@@ -247,15 +318,14 @@ PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const
       header.rows = static_cast<index_t>(rows);
       header.cols = static_cast<index_t>(facts.rows);
       for (std::size_t r = 0; r < rows_of.size(); ++r) {
-        detail::EntryPiece<T>& piece = pieces.emplace_back();
-        piece.count = rows_of[r].size();
-        piece.rows.reset(new index_t[piece.count]);
-        piece.cols.reset(new index_t[piece.count]);
-        piece.values.reset(new T[piece.count]);
-        for (std::size_t k = 0; k < piece.count; ++k)
-          piece.rows[k] = static_cast<index_t>(rows_of[r][k] - first);
-        std::copy(columns_of[r].begin(), columns_of[r].end(), piece.cols.get());
-        std::copy(values_of[r].begin(), values_of[r].end(), piece.values.get());
+        detail::EntryPiece<T>& piece = pieces.emplace_back(
+            r == here ? std::move(sent->own) : detail::Traffic<T>::room(rows_of[r].size()));
+        if (r != here) {
+          for (std::size_t k = 0; k < piece.count; ++k)
+            piece.rows[k] = static_cast<index_t>(rows_of[r][k] - first);
+          std::copy(columns_of[r].begin(), columns_of[r].end(), piece.cols.get());
+          std::copy(values_of[r].begin(), values_of[r].end(), piece.values.get());
+        }
         header.entries += static_cast<offset_t>(piece.count);
       }
       own = detail::csr_from_pieces(path, header, std::move(pieces), {});
