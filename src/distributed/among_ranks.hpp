@@ -30,8 +30,8 @@ struct SparseRowsIn {
         values(copied_there<Space>(from.values)) {}
 };
 
-/// y[rows[i]] += the sum of row i times x, which is also left in added[i] beside with[rows[i]], where they are wanted. Without
-/// `rows` y[i] := the sum.
+/// y[rows[i]] += factor of_row[rows[i]] (the sum of row i times x), which is also left in added[i] beside with[rows[i]], where they
+/// are wanted. Without `rows` y[i] := the sum.
 template <class T, class W>
 struct AddRows {
   const index_t *rows, *offsets, *columns;
@@ -40,6 +40,8 @@ struct AddRows {
   W* y;
   const W* with;
   W *added, *beside;
+  W factor = 1;
+  const W* of_row = nullptr;  ///< null: ones
 
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
     W sum = 0;
@@ -49,7 +51,7 @@ struct AddRows {
       y[i] = sum;
       return;
     }
-    y[rows[i]] += sum;
+    y[rows[i]] += of_row != nullptr ? factor * of_row[rows[i]] * sum : factor * sum;
     if (with == nullptr) return;
     added[i] = sum;
     beside[i] = with[rows[i]];
@@ -127,6 +129,13 @@ class AmongRanks final : public OtherRanks {
   void end(float* y, bool transposed, const float* with) override { end_in(y, transposed, with); }
   void end(double* y, bool transposed, const double* with) override { end_in(y, transposed, with); }
   double dot_of_end() const override { return dot_(0); }
+  void end_step(float* y, float factor, const float* of_row) override {
+    end_step_in(y, factor, of_row);
+  }
+  void end_step(double* y, double factor, const double* of_row) override {
+    end_step_in(y, factor, of_row);
+  }
+  bool has_end_step() const override { return !in_double_.peers; }
 
   offset_t number_of(index_t row) const override { return halo_->number_of(row); }
   offset_t all_rows() const override { return halo_->all_rows; }
@@ -174,11 +183,13 @@ class AmongRanks final : public OtherRanks {
   }
 
   template <class W>
-  void add_rows(const SparseRowsIn<T, Space>& of, const W* x, W* y, const W* with) {
-    on_each(*ctx_, of.sums,
-            AddRows<T, W>{of.rows.extent(0) > 0 ? of.rows.data() : nullptr, of.offsets.data(),
-                          of.columns.data(), of.values.extent(0) > 0 ? of.values.data() : nullptr,
-                          x, y, with, parts<W>().added.data(), parts<W>().beside.data()});
+  void add_rows(const SparseRowsIn<T, Space>& of, const W* x, W* y, const W* with, W factor = 1,
+                const W* of_row = nullptr) {
+    on_each(
+        *ctx_, of.sums,
+        AddRows<T, W>{of.rows.extent(0) > 0 ? of.rows.data() : nullptr, of.offsets.data(),
+                      of.columns.data(), of.values.extent(0) > 0 ? of.values.data() : nullptr, x, y,
+                      with, parts<W>().added.data(), parts<W>().beside.data(), factor, of_row});
   }
 
   template <class W>
@@ -204,6 +215,11 @@ class AmongRanks final : public OtherRanks {
     add_rows<W>(rows_, p.exchange.end(*ctx_), y, with);
     if (with != nullptr)
       ops.dot(ctx_->queue(), rows_.sums, p.added.data(), p.beside.data(), dot_.data());
+  }
+
+  template <class W>
+  void end_step_in(W* y, W factor, const W* of_row) {
+    add_rows<W>(rows_, parts<W>().exchange.end(*ctx_), y, nullptr, factor, of_row);
   }
 
   const Context<Exec>* ctx_;

@@ -37,7 +37,13 @@ class OtherRanks {
   virtual void end(float* y, bool transposed, const float* with) = 0;
   virtual void end(double* y, bool transposed, const double* with) = 0;
   virtual double dot_of_end() const = 0;
+  /// The same, not transposed, where y += factor s (the entries times x), s being an entry for each row, or one where it is null:
+  /// what a step of a relaxation has of them.
+  virtual void end_step(float* y, float factor, const float* of_row) = 0;
+  virtual void end_step(double* y, double factor, const double* of_row) = 0;
   /// @}
+  /// Whether there is end_step.
+  virtual bool has_end_step() const = 0;
 
   /// The number that the caller knows an own row by; of a rank without rows, of the row that 0 would be.
   virtual offset_t number_of(index_t row) const = 0;

@@ -156,8 +156,12 @@ struct PlannedMatrix {
       auto operand = a.operand();
       operand.plan = plan.get();
       const auto& ops = ctx.template matrices<M>(operand);
-      if (ops.relax != nullptr && !ranks)
-        return ops.relax(ctx.queue(), operand, step, x.data(), y.data());
+      if (ops.relax != nullptr && (!ranks || ranks->has_end_step())) {
+        if (ranks) ranks->begin(x.data(), false);
+        ops.relax(ctx.queue(), operand, step, x.data(), y.data());
+        if (ranks) ranks->end_step(y.data(), -step.of_residual, step.inverse);
+        return;
+      }
       multiply(ctx, x, M(0), product);
       on_each(ctx, a.rows, RelaxRow<M>{step, product.data(), x.data(), y.data()});
     };
