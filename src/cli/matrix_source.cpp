@@ -42,6 +42,13 @@ void require_memory_for(const std::string& path, const FurtherBytes& further_byt
 
 }  // namespace
 
+void check_file(const std::string& source, const FurtherBytes& further_bytes) {
+  std::error_code ignored;
+  if (source.find(':') != std::string::npos && !std::filesystem::exists(source, ignored))
+    complain_unknown_problem(source);
+  require_memory_for(source, further_bytes);
+}
+
 LoadedMatrix load_matrix(const std::string& source, const FurtherBytes& further_bytes) {
   LoadedMatrix result;
   result.name = source;
@@ -50,10 +57,7 @@ LoadedMatrix load_matrix(const std::string& source, const FurtherBytes& further_
   if (result.generated) {
     result.A = generate_problem(source);
   } else {
-    std::error_code ignored;
-    if (source.find(':') != std::string::npos && !std::filesystem::exists(source, ignored))
-      complain_unknown_problem(source);
-    require_memory_for(source, further_bytes);
+    check_file(source, further_bytes);
     result.A = read_matrix<double>(source);
   }
   result.seconds = now() - start;

@@ -3,20 +3,28 @@
 #include <cnc/bcsr_matrix.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace cnc::cli {
 
+struct MatrixParts;  // of several ranks
+
 /// The matrix a subcommand works on.
 struct LoadedMatrix {
-  std::string name;  ///< as given on the command line
-  CsrMatrix<double> A;
-  double seconds = 0;      ///< reading or generating it
-  bool generated = false;  ///< a built-in problem, not a file
+  std::string name;                          ///< as given on the command line
+  CsrMatrix<double> A;                       ///< of what ranks have parts of, the size alone
+  std::shared_ptr<const MatrixParts> parts;  ///< or null
+  double seconds = 0;                        ///< reading or generating it
+  bool generated = false;                    ///< a built-in problem, not a file
 };
 
 /// Bytes that a subcommand takes at least beside a matrix of so many rows and entries.
 using FurtherBytes = std::function<double(index_t rows, offset_t entries)>;
+
+/// Whether there is such a file; and what its header says is compared with the free memory, as by load_matrix.
+/// Errors   InvalidArgument naming the known problems; OutOfMemory.
+void check_file(const std::string& source, const FurtherBytes& further_bytes);
 
 /// Reads FILE or generates PROBLEM. What the header of a file says is compared with the free memory, together
 /// with what the subcommand takes beside the matrix, before anything else is read.

@@ -11,6 +11,10 @@ int Ranks::size() const { return 1; }
 bool Ranks::is_first() const { return true; }
 int Ranks::threads(int asked) const { return asked; }
 void Ranks::together(const std::function<void()>& work) const { work(); }
+LoadedMatrix Ranks::load(const std::string& source, const SolveRequest&,
+                         const FurtherBytes& further_bytes) const {
+  return load_matrix(source, further_bytes);
+}
 SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
                           const SolveRequest& request) const {
   return run_solve(where, matrix, request);
@@ -36,6 +40,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 #include <iostream>
 #include <numeric>
 #include <streambuf>
+#include <variant>
 
 namespace cnc::cli {
 namespace {
@@ -126,20 +131,42 @@ void repeat_solves(DistributedSolver<V, Exec>& solver, const PartitionedMatrix<V
   repeats.prepare = summarize(std::move(prepare));
 }
 
+/// Rows that a cut keeps together, and the parts that ranks read.
+int rows_together(const std::string& source, const SolveRequest& request) {
+  return std::lcm(rows_of_node(source, request), request.options.components);
+}
+template <class V>
+PartitionedMatrix<V> read_parts(const Communicator& ranks, const std::string& path,
+                                const SolveRequest& request, LoadedMatrix& matrix) {
+  const auto A = PartitionedMatrix<V>::read(ranks, path, rows_together(path, request));
+  offset_t mine = A.facts().entries, all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  if (ranks.rank() != 0) return A;
+  matrix.A.rows = matrix.A.cols = static_cast<index_t>(A.all_rows());
+  matrix.A.nonzeros = all;
+  return A;
+}
+
+/// What A does to ones.
+template <class V>
+Vector<V> row_sums(const PartitionedMatrix<V>& A) {
+  Context<> ctx("auto", 1);
+  const auto n = static_cast<std::size_t>(A.rows());
+  const auto ones = uninitialized<V>("ones", n), sums = uninitialized<V>("b", n);
+  Kokkos::deep_copy(ones, V(1));
+  A.multiply(ctx, ones, sums);
+  return sums;
+}
+
 template <class V, class Exec>
-SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
-                            const std::string& source, const CsrMatrix<V>& whole,
-                            SolveRequest request) {
+SolveOutcome solve_in_parts(const PartitionedMatrix<V>& A, Context<Exec>& ctx,
+                            const std::string& source, SolveRequest request, double start) {
   using Space = typename Exec::memory_space;
+  const Communicator& ranks = A.ranks();
   const bool first = ranks.rank() == 0;
   ProgressLine line(request.show_progress && first);
   const double rtol = request.options.rtol;
   line.show("  preparing ...");
-  const double start = now();
-  const int unknowns = rows_of_node(source, request);
-  const Partition partition = request.partition == "graph" ? Partition::graph : Partition::segments;
-  const auto A = PartitionedMatrix<V>::scattered(
-      ranks, whole, {partition, std::lcm(unknowns, request.options.components)});
   request.options.callback_interval = callback_interval(ctx, A.all_rows());
   request.options.callback = [&line, rtol](const Progress& progress) {
     if (line.due()) line.show(progress_text(progress, rtol));
@@ -148,7 +175,8 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
   DistributedSolver<V, Exec> solver(ctx, request.options);
   std::shared_ptr<DistributedAmg<V, Exec>> amg;
   if (const auto* options = std::get_if<AmgOptions>(&request.preconditioner.object))
-    solver.set_preconditioner(amg = multigrid_on_ranks<V, Exec>(*options, source, unknowns, A));
+    solver.set_preconditioner(
+        amg = multigrid_on_ranks<V, Exec>(*options, source, rows_of_node(source, request), A));
   else if (auto made = make_preconditioner<V, Exec>(request.preconditioner))
     solver.set_preconditioner(std::move(made));
   solver.prepare(A);
@@ -158,8 +186,13 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
   outcome.prepare_seconds = now() - start;
   outcome.on_ranks = rows_on_ranks(A, solver.link());
   const auto own_part = [&](const Vector<V>& all) { return copy_to<Space>(A.scatter(all)); };
-  const Vector<V, Space> b = own_part(first ? right_hand_side(request.rhs, whole) : Vector<V>());
-  const Vector<V, Space> own = own_part(first ? start_vector(request.x0, whole) : Vector<V>());
+  CsrMatrix<V> size;
+  size.rows = size.cols = static_cast<index_t>(A.all_rows());
+  const Vector<V, Space> b =
+      request.rhs == "a-times-ones"
+          ? copy_to<Space>(row_sums(A))
+          : own_part(first ? right_hand_side(request.rhs, size) : Vector<V>());
+  const Vector<V, Space> own = own_part(first ? start_vector(request.x0, size) : Vector<V>());
   Vector<V, Space> x0;
   if (request.repeat > 1) {
     x0 = zeroed<V, Space>("x0", own.extent(0));
@@ -181,6 +214,10 @@ SolveOutcome solve_in_parts(const Communicator& ranks, Context<Exec>& ctx,
 }
 
 }  // namespace
+
+struct MatrixParts {
+  std::variant<PartitionedMatrix<double>, PartitionedMatrix<float>> of_rank;
+};
 
 struct Ranks::State {
   MpiScope scope;
@@ -221,12 +258,38 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
          "--precondition auto");
   refuse(request.precision == Precision::f32_f64, "--precision f32/f64");
   return with_context(where, [&](auto& ctx) {
-    if (request.precision == Precision::f32)
-      return solve_in_parts(state_->world, ctx, matrix.name,
-                            is_first() ? convert_values<float>(matrix.A) : CsrMatrix<float>(),
-                            request);
-    return solve_in_parts(state_->world, ctx, matrix.name, matrix.A, request);
+    const double start = now();
+    const auto solve = [&]<class V>(const CsrMatrix<V>& whole) {
+      const Partition kind = request.partition == "graph" ? Partition::graph : Partition::segments;
+      const auto A = matrix.parts
+                         ? std::get<PartitionedMatrix<V>>(matrix.parts->of_rank)
+                         : PartitionedMatrix<V>::scattered(
+                               state_->world, whole, {kind, rows_together(matrix.name, request)});
+      return solve_in_parts(A, ctx, matrix.name, request, start);
+    };
+    if (request.precision != Precision::f32) return solve(matrix.A);
+    const bool has_whole = is_first() && !matrix.parts;
+    return solve(has_whole ? convert_values<float>(matrix.A) : CsrMatrix<float>());
   });
+}
+
+LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,
+                         const FurtherBytes& further_bytes) const {
+  if (size() == 1) return load_matrix(source, further_bytes);
+  LoadedMatrix matrix;
+  matrix.name = source;
+  if (is_problem(source) || request.partition != "segments")
+    return is_first() ? load_matrix(source, further_bytes) : matrix;
+  if (is_first()) check_file(source, further_bytes);
+  const double start = now();
+  MatrixParts parts;
+  if (request.precision == Precision::f32)
+    parts.of_rank = read_parts<float>(state_->world, source, request, matrix);
+  else
+    parts.of_rank = read_parts<double>(state_->world, source, request, matrix);
+  matrix.parts = std::make_shared<MatrixParts>(std::move(parts));
+  matrix.seconds = now() - start;
+  return matrix;
 }
 
 }  // namespace cnc::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "matrix_source.hpp"
 #include "solve_run.hpp"
 
 #include <functional>
@@ -23,7 +24,11 @@ class Ranks {
   int threads(int asked) const;
   /// work() on each of them; what fails on one fails on all.
   void together(const std::function<void()>& work) const;
-  /// As run_solve, the matrix on the first alone, which is where the outcome is whole.
+  /// As load_matrix, on the first alone. Of a file that is cut in segments each reads a part, which solve goes on with, and the first
+  /// has its size.
+  LoadedMatrix load(const std::string& source, const SolveRequest& request,
+                    const FurtherBytes& further_bytes) const;
+  /// As run_solve, for the matrix that was loaded. The outcome is whole on the first.
   /// Errors   InvalidArgument (what is not there for several ranks), and those of run_solve.
   SolveOutcome solve(const ContextRequest& where, const LoadedMatrix& matrix,
                      const SolveRequest& request) const;

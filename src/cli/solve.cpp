@@ -89,12 +89,10 @@ int solve(const SolveArguments& arguments, const Ranks& ranks) {
                              memory_of_backend(arguments.backend, arguments.memory), threads,
                              arguments.block_threads};
   (void)find_backend(where.backend, where.memory);  // before a large matrix is read
-  LoadedMatrix matrix;
-  matrix.name = arguments.source;
-  if (ranks.is_first())
-    matrix = load_matrix(arguments.source, [&](index_t rows, offset_t entries) {
-      return solve_bytes(request, where.memory, rows, entries);
-    });
+  const LoadedMatrix matrix =
+      ranks.load(arguments.source, request, [&](index_t rows, offset_t entries) {
+        return solve_bytes(request, where.memory, rows, entries);
+      });
   const Interrupt interrupt;  // from here on, Ctrl-C ends the iteration and keeps its results
   if (report)
     std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +

@@ -45,6 +45,22 @@ else
   [ "$(grep -c '^cnc: .*METIS' err)" = 1 ] || fail "what is missing is named: $(cat err)"
 fi
 
+# A file that each rank reads a part of; the words of one process for what is wrong with one.
+expect 0 "$cnc" generate poisson2d:30x20 -o A.mtx
+expect 0 "${run[@]}" solve A.mtx --rhs random:3 --rtol 1e-11 -o several.mtx
+grep -q '^Matrix *A.mtx  600 × 600, 2,900 nonzeros' out || fail "the size of what is in parts: $(cat out)"
+x_of_one
+for precision in f32 f64; do
+  expect 0 "${run[@]}" solve A.mtx --precision $precision --rtol 1e-5
+  grep -q '^Error .*max' out || fail "x is all ones but for an error: $(cat out)"
+done
+expect 0 "${run[@]}" solve A.mtx --rhs several.mtx -q
+sed '100s/$/ 7/' A.mtx > wrong.mtx
+expect 2 "$cnc" solve wrong.mtx
+cp err one.err
+expect 2 "${run[@]}" solve wrong.mtx
+[ "$(grep '^cnc: ' err)" = "$(cat one.err)" ] || fail "$(cat err one.err)"
+
 expect 0 "${run[@]}" solve poisson2d:30x20 --repeat 3
 [ "$(grep -c '^Later solves *2:' out)" = 1 ] || fail "solves after the first: $(cat out)"
 
