@@ -64,6 +64,13 @@ LoadedMatrix load_matrix(const std::string& source, const FurtherBytes& further_
   return result;
 }
 
+void require_square(const std::string& name, index_t rows, index_t cols, Method method) {
+  if (rows != cols && method != Method::automatic && !method_facts(method).normal_equations)
+    throw InvalidArgument(name + ": solve needs a square matrix, this one is " +
+                          std::to_string(rows) + " x " + std::to_string(cols) +
+                          "; --solver lsqr finds the least squares");
+}
+
 std::string matrix_text(const CsrMatrix<double>& A) {
   std::string text = count_text(A.rows);
   text += glyph(" × ", " x ");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/bcsr_matrix.hpp>
+#include <cnc/options.hpp>
 
 #include <functional>
 #include <memory>
@@ -30,6 +31,9 @@ void check_file(const std::string& source, const FurtherBytes& further_bytes);
 /// with what the subcommand takes beside the matrix, before anything else is read.
 /// Errors   IoError; InvalidArgument naming the known problems when the text is neither; OutOfMemory.
 LoadedMatrix load_matrix(const std::string& source, const FurtherBytes& further_bytes);
+
+/// Errors   InvalidArgument (a matrix that is not square and a method named that needs one).
+void require_square(const std::string& name, index_t rows, index_t cols, Method method);
 
 /// "12 x 12, 54 nonzeros, 4.5 per row"
 std::string matrix_text(const CsrMatrix<double>& A);

@@ -37,6 +37,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <numeric>
 #include <streambuf>
@@ -135,6 +136,19 @@ void repeat_solves(DistributedSolver<V, Exec>& solver, const PartitionedMatrix<V
 int rows_together(const std::string& source, const SolveRequest& request) {
   return std::lcm(rows_of_node(source, request), request.options.components);
 }
+/// Before it is read, as far as it has a header.
+void require_square_file(const std::string& path, Method method) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return;
+  MatrixMarketHeader header;
+  try {
+    header = read_matrix_market_header(path);
+  } catch (const IoError&) {
+    return;  // whoever reads it says what is wrong
+  }
+  require_square(path, header.rows, header.cols, method);
+}
+
 template <class V>
 PartitionedMatrix<V> read_parts(const Communicator& ranks, const std::string& path,
                                 const SolveRequest& request, LoadedMatrix& matrix) {
@@ -280,7 +294,10 @@ LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,
   matrix.name = source;
   if (is_problem(source) || request.partition != "segments")
     return is_first() ? load_matrix(source, further_bytes) : matrix;
-  if (is_first()) check_file(source, further_bytes);
+  if (is_first()) {
+    check_file(source, further_bytes);
+    require_square_file(source, request.options.method);
+  }
   const double start = now();
   MatrixParts parts;
   if (request.precision == Precision::f32)

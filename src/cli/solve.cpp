@@ -98,12 +98,7 @@ int solve(const SolveArguments& arguments, const Ranks& ranks) {
     std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
                                         matrix_text(matrix.A) + ", " + origin_text(matrix))
               << std::flush;
-  const Method method = request.options.method;
-  if (matrix.A.rows != matrix.A.cols && method != Method::automatic &&
-      !method_facts(method).normal_equations)
-    throw InvalidArgument(matrix.name + ": solve needs a square matrix, this one is " +
-                          std::to_string(matrix.A.rows) + " x " + std::to_string(matrix.A.cols) +
-                          "; --solver lsqr finds the least squares");
+  require_square(matrix.name, matrix.A.rows, matrix.A.cols, request.options.method);
 
   const SolveOutcome outcome =
       ranks.size() > 1 ? ranks.solve(where, matrix, request) : run_solve(where, matrix, request);

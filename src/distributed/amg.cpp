@@ -205,8 +205,7 @@ struct DistributedAmg<V, Exec>::State {
       made.levels.emplace_back();
       auto& to = made.levels.back();
       to.rows = level.A.rows();
-      to.A.ranks =
-          std::make_shared<AmongRanks<M, Exec>>(ctx, halo_in<M>(PartitionAccess::halo(level.A)));
+      to.A.ranks = among_ranks<M>(ctx, level.A);
       const auto take_whole = [&]() -> PreconditionerSetup {
         AmgOptions rest = options;
         rest.max_levels = std::max(1, options.max_levels - l);

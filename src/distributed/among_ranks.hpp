@@ -135,7 +135,9 @@ class AmongRanks final : public OtherRanks {
   void end_step(double* y, double factor, const double* of_row) override {
     end_step_in(y, factor, of_row);
   }
-  bool has_end_step() const override { return !in_double_.peers; }
+  bool has_end_step() const override {
+    return !in_double_.peers && !(in_float_ && in_float_->peers);
+  }
 
   offset_t number_of(index_t row) const override { return halo_->number_of(row); }
   offset_t all_rows() const override { return halo_->all_rows; }

@@ -23,7 +23,8 @@ struct FileFacts {
   offset_t begin = 0, end = 0;  ///< bytes of the entries
   offset_t rows = 0, entries = 0;
   std::int32_t symmetry = 0, field = 0;
-  std::int32_t in_parts = 0;  ///< whether ranks can read parts of it
+  std::int32_t in_parts = 0;    ///< whether ranks can read parts of it
+  std::int32_t block_size = 1;  ///< rows that a cut keeps together, of the first rank
 };
 
 /// Errors   IoError, as of a header read for a matrix.
@@ -31,9 +32,10 @@ FileFacts look_at(const std::string& path) {
   constexpr std::size_t window = std::size_t{1} << 16;
   constexpr std::string_view gzip = "\x1f\x8b";
   FileFacts facts;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return facts;  // a pipe is read once
   const auto source = open_file(path, 1);
-  if (!std::filesystem::is_regular_file(path) || is_cache(*source) || source->peek(2) == gzip)
-    return facts;
+  if (is_cache(*source) || source->peek(2) == gzip) return facts;
   TextReader text(*source, path, window);
   const MatrixMarketHeader header = read_header(text);
   if (header.layout != MatrixMarketHeader::Layout::coordinate || header.rows != header.cols)
@@ -42,12 +44,12 @@ FileFacts look_at(const std::string& path) {
   std::string line;
   for (std::size_t k = 0; k < text.line(); ++k) std::getline(file, line);
   facts.begin = file ? static_cast<offset_t>(file.tellg()) : -1;
-  facts.end = static_cast<offset_t>(std::filesystem::file_size(path));
+  facts.end = static_cast<offset_t>(std::filesystem::file_size(path, error));
   facts.rows = header.rows;
   facts.entries = header.entries;
   facts.symmetry = static_cast<std::int32_t>(header.symmetry);
   facts.field = static_cast<std::int32_t>(header.field);
-  facts.in_parts = facts.begin >= 0 && facts.begin < facts.end;
+  facts.in_parts = facts.begin >= 0 && facts.begin < facts.end && facts.rows > 0;
   return facts;
 }
 
@@ -76,12 +78,13 @@ std::string lines_of_part(const std::string& path, const FileFacts& facts, int p
   return text;
 }
 
-/// Lines with anything on them.
+/// Lines that are neither empty nor a comment.
 offset_t entry_lines(std::string_view text) {
   offset_t lines = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    lines += text.substr(0, end).find_first_not_of(" \t\r") != std::string_view::npos;
+    const std::size_t first = text.substr(0, end).find_first_not_of(" \t\r");
+    lines += first != std::string_view::npos && text[first] != '%';
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
@@ -269,22 +272,24 @@ PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const
     detail::FileFacts facts;
     channel.on_each([&] {
       require(block_size >= 1, "PartitionedMatrix: block_size must be at least 1");
-      if (channel.rank() == 0) facts = detail::look_at(path);
+      if (channel.rank() != 0) return;
+      facts = detail::look_at(path);
+      facts.block_size = block_size;
     });
     facts = *static_cast<const detail::FileFacts*>(channel.broadcast_bytes(&facts, sizeof facts));
     std::optional<detail::PartOfFile<T>> part;
     if (facts.in_parts && channel.size() > 1)
       part = detail::PartOfFile<T>::parsed(channel, path, facts);
-    if (!part) {
+    const auto read_by_first = [&] {
       CsrMatrix<T> whole;
       channel.on_each([&] {
         if (channel.rank() == 0) whole = read_matrix<T>(path);
       });
       result = scattered(ranks, whole, {.block_size = block_size});
-      return;
-    }
+    };
+    if (!part) return read_by_first();
     const std::vector<offset_t> firsts =
-        detail::segments_of(channel, *part, facts.rows, block_size);
+        detail::segments_of(channel, *part, facts.rows, facts.block_size);
     const auto here = static_cast<std::size_t>(channel.rank());
     const offset_t first = firsts[here], rows = firsts[here + 1] - first;
     std::optional<detail::Traffic<T>> sent;
@@ -312,6 +317,7 @@ PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const
     const auto columns_of = channel.exchange_lists(sent->columns);
     const auto values_of = channel.exchange_lists(sent->values);
     CsrMatrix<T> own;
+    bool faulty = false;
     channel.on_each([&] {
       std::vector<detail::EntryPiece<T>> pieces;  // by rank: in the order of the file
       MatrixMarketHeader header;
@@ -328,8 +334,16 @@ PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const
         }
         header.entries += static_cast<offset_t>(piece.count);
       }
-      own = detail::csr_from_pieces(path, header, std::move(pieces), {});
+      try {
+        own = detail::csr_from_pieces(path, header, std::move(pieces), {});
+      } catch (const IoError&) {  // a sum of entries at one place that is not finite
+        faulty = true;
+      }
     });
+    const char mine = faulty;
+    const char* const all = channel.gather_all(&mine, 1);
+    if (std::find(all, all + channel.size(), char(1)) != all + channel.size())
+      return read_by_first();
     const std::vector<offset_t> offsets(own.row_offsets.data(), own.row_offsets.data() + rows + 1);
     const std::vector<offset_t> columns(own.columns.data(),
                                         own.columns.data() + own.columns.extent(0));

@@ -51,15 +51,18 @@ expect 0 "${run[@]}" solve A.mtx --rhs random:3 --rtol 1e-11 -o several.mtx
 grep -q '^Matrix *A.mtx  600 × 600, 2,900 nonzeros' out || fail "the size of what is in parts: $(cat out)"
 x_of_one
 for precision in f32 f64; do
-  expect 0 "${run[@]}" solve A.mtx --precision $precision --rtol 1e-5
-  grep -q '^Error .*max' out || fail "x is all ones but for an error: $(cat out)"
+  expect 0 "${run[@]}" solve A.mtx --precision $precision --rtol 1e-5 --json parts.json -q
+  grep -q '"error": [0-9.]*e-0[4-9]' parts.json || fail "x is all ones but for an error: $(grep error parts.json)"
 done
 expect 0 "${run[@]}" solve A.mtx --rhs several.mtx -q
 sed '100s/$/ 7/' A.mtx > wrong.mtx
-expect 2 "$cnc" solve wrong.mtx
-cp err one.err
-expect 2 "${run[@]}" solve wrong.mtx
-[ "$(grep '^cnc: ' err)" = "$(cat one.err)" ] || fail "$(cat err one.err)"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n' > wide.mtx
+for bad in wrong.mtx "wide.mtx --solver pcg"; do
+  expect 2 "$cnc" solve $bad
+  cp err one.err
+  expect 2 "${run[@]}" solve $bad
+  [ "$(grep '^cnc: ' err)" = "$(cat one.err)" ] || fail "$(cat err one.err)"
+done
 
 expect 0 "${run[@]}" solve poisson2d:30x20 --repeat 3
 [ "$(grep -c '^Later solves *2:' out)" = 1 ] || fail "solves after the first: $(cat out)"

@@ -87,6 +87,8 @@ TEST_CASE("ranks read parts of a file") {
                  "1 0.3\n"),
       1, true);
   check_read<double>(SharedFile("%%MatrixMarket matrix coordinate real general\n2 2 0\n"));
+  check_read<double>(SharedFile("%%MatrixMarket matrix coordinate real general\n2 2 0\n\n"));
+  check_read<double>(SharedFile("%%MatrixMarket matrix coordinate real general\n0 0 0\n\n"));
   check_read<double>(SharedFile("%%MatrixMarket matrix array real general\n2 2\n1\n0\n2\n3\n"));
 }
 
@@ -108,6 +110,7 @@ TEST_CASE("what is wrong with a file is said as by one process, on all ranks") {
   check(head + "general\n40 40 41\n" + lines, "");
   check(head + "general\n40 40 39\n" + lines, "");
   check(head + "general\n39 39 40\n" + lines, ":42: ");
+  check(head + "general\n40 40 42\n7 7 1e308\n" + lines + "7 7 1e308\n", "");
   check(head + "symmetric\n41 41 42\n2 1 1\n" + lines + "1 41 1\n", ":44: ");
   {
     const SharedFile file(head + "general\n2 3 1\n1 1 1\n");
