@@ -299,13 +299,12 @@ class DistributedSolver {
   const std::vector<std::string>& advice() const { return solver_.advice(); }
 
  private:
-  void agree(const char* call, detail::Channel& channel,
-             const PreconditionerBase<V, Exec>* M) const;
+  void agree(const char* call, detail::Channel& channel, PreconditionerBase<V, Exec>* M) const;
   /// Collective: prepared for A, or not at all where a rank fails.
   void change(const PartitionedMatrix<V>& A, const std::function<void()>& steps);
   std::shared_ptr<detail::OtherRanks> others() const;
   /// M, if it is one of the whole matrix; or null.
-  static PartitionedPreconditioner<V, Exec>* of_partition(const PreconditionerBase<V, Exec>* M);
+  static PartitionedPreconditioner<V, Exec>* of_partition(PreconditionerBase<V, Exec>* M);
 
   Context<Exec>& ctx_;
   Solver<V, Exec> solver_;

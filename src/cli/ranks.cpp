@@ -132,7 +132,7 @@ void repeat_solves(DistributedSolver<V, Exec>& solver, const PartitionedMatrix<V
   repeats.prepare = summarize(std::move(prepare));
 }
 
-/// Rows that a cut keeps together, and the parts that ranks read.
+/// The rows of a node and the components of norms, which a cut keeps together.
 int rows_together(const std::string& source, const SolveRequest& request) {
   return std::lcm(rows_of_node(source, request), request.options.components);
 }

@@ -15,12 +15,6 @@ namespace cnc {
 namespace detail {
 namespace {
 
-/// Whether one rank says so. Collective.
-bool anywhere(Channel& channel, bool here) {
-  const char mine = here;
-  const char* const all = channel.gather_all(&mine, 1);
-  return std::find(all, all + channel.size(), char(1)) != all + channel.size();
-}
 /// The sum over all ranks. Collective.
 offset_t sum_of_all(Channel& channel, offset_t mine) {
   const offset_t* const all = channel.gather_all(&mine, 1);
@@ -171,7 +165,7 @@ struct DistributedAmg<V, Exec>::State {
               "DistributedAmg: the first row of a rank, or its rows, are no multiple of the block "
               "size");
     });
-    return detail::anywhere(channel(), !divides) ? 1 : wanted;
+    return channel().anywhere(!divides) ? 1 : wanted;
   }
 
   /// Rows of a level, of all ranks, that each rank takes the whole of.
@@ -193,7 +187,7 @@ struct DistributedAmg<V, Exec>::State {
     facts.smoother = options.smoother;
     made.kind = options.cycle;
     made.symmetric = facts.symmetric =
-        !anywhere(channel(), !is_symmetric(matrix.own_block(), Matrix<V>(matrix.own_block())));
+        !channel().anywhere(!is_symmetric(matrix.own_block(), Matrix<V>(matrix.own_block())));
     if constexpr (sizeof(M) < sizeof(V)) made.norm = zeroed<double, Space>("cnc::amg", 1);
     ctx.reserve(matrix.rows());
 
@@ -243,7 +237,7 @@ struct DistributedAmg<V, Exec>::State {
       const auto inverse = in_large_pages<V, HostSpace>(
           "cnc::amg", static_cast<std::size_t>(n) * static_cast<std::size_t>(b));
       const index_t fault = invert_diagonal(HostExec(), coarsening.own(), inverse);
-      if (l == 0 && anywhere(channel(), fault >= 0)) return {.row = fault};
+      if (l == 0 && channel().anywhere(fault >= 0)) return {.row = fault};
       to.block_size = b;
       to.A.take(ctx, l == 0 ? layout_in<M>(exec, layout)
                             : in_memory_of_cycle<M>(matrix_of<M>(HostExec(), coarsening.own())));
@@ -261,7 +255,7 @@ struct DistributedAmg<V, Exec>::State {
         const auto with_magnitudes = in_large_pages<V, HostSpace>("cnc::amg", inverse.extent(0));
         const bool fails = invert_diagonal(HostExec(), coarsening.with_columns_of_others(),
                                            with_magnitudes, true) >= 0;
-        if (anywhere(channel(), fails))
+        if (channel().anywhere(fails))
           to.smoother = AmgSmoother::chebyshev;
         else
           to.inverse = values_in<M>(exec, copy_to<Space>(with_magnitudes));
@@ -363,7 +357,7 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
     for (const V value : halo->rows.values)
       if (!(std::abs(static_cast<double>(value)) <= largest))
         largest = std::abs(static_cast<double>(value));
-    if (detail::anywhere(*halo->channel, !std::isfinite(largest))) {
+    if (halo->channel->anywhere(!std::isfinite(largest))) {
       if (!std::isfinite(largest))
         outcome = detail::row_without_number(ctx.execution_space_instance(), A);
       return;
@@ -371,7 +365,7 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
     const bool is_float =
         std::is_same_v<V, float> ||
         (s.options.in_float && detail::range_is_float(host, s.matrix.own_block(), largest));
-    s.facts.in_float = !detail::anywhere(*halo->channel, !is_float);
+    s.facts.in_float = !halo->channel->anywhere(!is_float);
     outcome = s.facts.in_float ? s.template build<float>(ctx, layout)
                                : s.template build<double>(ctx, layout);
   });

@@ -2,6 +2,7 @@
 
 #include <cnc/distributed.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -70,6 +71,12 @@ class Channel {
   }
   const void* gather_bytes(const void* mine, std::size_t bytes);
   /// @}
+  /// Whether one rank says so.
+  bool anywhere(bool here) {
+    const char mine = here;
+    const char* const all = gather_all(&mine, 1);
+    return std::find(all, all + size_, char(1)) != all + size_;
+  }
   /// The `count` values of the first rank; what is returned holds until the next call.
   template <class T>
   const T* broadcast(const T* mine, int count) {

@@ -329,10 +329,10 @@ class CoarseningOnRanks {
     std::vector<offset_t> others;
     for (offset_t at = 0; at < P.blocks(); ++at) {
       const offset_t column = numbers.everywhere(p.columns[at]);
-      if (column < first || column >= first + own) others.push_back(column);
+      if (!numbers.is_own(column)) others.push_back(column);
     }
     for (const offset_t column : rows.columns)
-      if (column < first || column >= first + own) others.push_back(column);
+      if (!numbers.is_own(column)) others.push_back(column);
     const ColumnNumbers wider(first, own, std::move(others));
 
     // P as the rows of A_ see it.

@@ -340,10 +340,7 @@ PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const
         faulty = true;
       }
     });
-    const char mine = faulty;
-    const char* const all = channel.gather_all(&mine, 1);
-    if (std::find(all, all + channel.size(), char(1)) != all + channel.size())
-      return read_by_first();
+    if (channel.anywhere(faulty)) return read_by_first();
     const std::vector<offset_t> offsets(own.row_offsets.data(), own.row_offsets.data() + rows + 1);
     const std::vector<offset_t> columns(own.columns.data(),
                                         own.columns.data() + own.columns.extent(0));

@@ -65,7 +65,7 @@ DistributedSolver<V, Exec>::DistributedSolver(Context<Exec>& ctx, SolveOptions o
 
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channel,
-                                       const PreconditionerBase<V, Exec>* M) const {
+                                       PreconditionerBase<V, Exec>* M) const {
   const SolveOptions& o = solver_.options();
   detail::Agreement agreement("DistributedSolver");
   agreement.add("what is called", std::string(call));
@@ -136,9 +136,8 @@ std::shared_ptr<detail::OtherRanks> DistributedSolver<V, Exec>::others() const {
 
 template <class V, class Exec>
 PartitionedPreconditioner<V, Exec>* DistributedSolver<V, Exec>::of_partition(
-    const PreconditionerBase<V, Exec>* M) {
-  return dynamic_cast<PartitionedPreconditioner<V, Exec>*>(
-      const_cast<PreconditionerBase<V, Exec>*>(M));
+    PreconditionerBase<V, Exec>* M) {
+  return dynamic_cast<PartitionedPreconditioner<V, Exec>*>(M);
 }
 
 template <class V, class Exec>
