@@ -91,13 +91,55 @@ template <class Member>
 struct LaneGroup {
   const Member& member;
   void* scratch;
+  int lane = 0, lanes = 1;
+  unsigned mask = 1;  ///< of a warp's lanes
 
-  /// body(j) for j in [0, n), by all lanes; what it has written is there for all when it returns.
+  KOKKOS_INLINE_FUNCTION LaneGroup(const Member& of, void* memory) : member(of), scratch(memory) {
+#if defined(__CUDA_ARCH__)
+    __builtin_assume(scratch == nullptr || __isShared(scratch));
+#endif
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    lane = static_cast<int>(threadIdx.x);
+    lanes = static_cast<int>(blockDim.x);
+    const unsigned first = (threadIdx.y * blockDim.x) & 31u;
+    mask = lanes == 32 ? ~0u : ((1u << lanes) - 1) << first;
+#endif
+  }
+
+  /// body(j) for j in [0, n), by all lanes; what it has written is there for all when it returns. Kokkos' loop over the lanes of a vector
+  /// divides each time to find the mask.
   template <class Body>
   KOKKOS_INLINE_FUNCTION void each(index_t n, const Body& body) const {
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, n), body);
+    for (index_t j = lane; j < n; j += lanes) body(j);
+    meet();
+  }
+  KOKKOS_INLINE_FUNCTION void meet() const {
+#if defined(__CUDA_ARCH__)
+    __syncwarp(mask);
+#elif defined(__HIP_DEVICE_COMPILE__)
+    __threadfence_block();  // lanes of a wavefront are in step
+#endif
+  }
+  /// The sum of what body(j, sum) adds for j in [0, n), for all lanes.
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION offset_t sum(index_t n, const Body& body) const {
+    offset_t all = 0;
+    Kokkos::parallel_reduce(Kokkos::ThreadVectorRange(member, n), body, all);
+    return all;
+  }
+  /// A scan of [0, n): body(j, sum, last) with the sum of what it adds before j.
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION void scan(index_t n, const Body& body) const {
+    Kokkos::parallel_scan(Kokkos::ThreadVectorRange(member, n), body);
   }
 };
+
+/// Lanes of a group for n parts: the largest power of two that is not above n, from 1 to 32.
+inline int lanes_for(double n) {
+  int lanes = 1;
+  while (lanes < 32 && 2 * lanes <= n) lanes *= 2;
+  return lanes;
+}
 
 /// Gives unit i of n to a group.
 template <class Body>
@@ -109,7 +151,7 @@ struct InGroup {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const offset_t i = offset_t(member.league_rank()) * member.team_size() + member.team_rank();
     void* const scratch = member.thread_scratch(0).get_shmem(bytes);
-    if (i < n) body(i, LaneGroup<Member>{member, scratch});
+    if (i < n) body(i, LaneGroup<Member>(member, scratch));
   }
 };
 
@@ -148,15 +190,85 @@ Sum sum_over(const Exec& exec, offset_t n, const Body& body, offset_t rows = 0) 
   return all;
 }
 
+/// One entry of a view, brought to the host. Waits.
+template <class View>
+auto fetch(const View& view, offset_t i) {
+  const auto at = static_cast<std::size_t>(i);
+  if constexpr (is_host_space<typename View::memory_space>) {
+    return static_cast<typename View::non_const_value_type>(view(at));
+  } else {
+    typename View::non_const_value_type entry;
+    Kokkos::deep_copy(entry, Kokkos::subview(view, at));
+    return entry;
+  }
+}
+
+// A long scan on a device: sums of chunks, their scan, then a scan of each chunk, by lanes side by side. Kokkos' own, with a thread for
+// each element, takes several times as long.
+
+inline constexpr offset_t scan_chunk = 256;
+
+/// sums[chunk] := what the body adds in a chunk
+template <class Body>
+struct SumChunk {
+  offset_t begin, end;
+  Body body;
+  offset_t* sums;
+  template <class Group>
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t chunk, const Group& group) const {
+    const offset_t first = begin + chunk * scan_chunk, left = end - first;
+    const offset_t sum =
+        group.sum(static_cast<index_t>(left < scan_chunk ? left : scan_chunk),
+                  [&](index_t j, offset_t& part) { body(first + j, part, false); });
+    group.each(1, [&](index_t) { sums[chunk] = sum; });
+  }
+};
+/// sums[chunk] := the sum before the chunk
+struct AddChunks {
+  offset_t* sums;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t chunk, offset_t& sum, bool last) const {
+    const offset_t own = sums[chunk];
+    if (last) sums[chunk] = sum;
+    sum += own;
+  }
+};
+template <class Body>
+struct ScanChunk {
+  offset_t begin, end;
+  Body body;
+  const offset_t* sums;
+  template <class Group>
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t chunk, const Group& group) const {
+    const offset_t first = begin + chunk * scan_chunk, left = end - first;
+    const offset_t before = sums[chunk];
+    group.scan(static_cast<index_t>(left < scan_chunk ? left : scan_chunk),
+               [&](index_t j, offset_t& part, bool last) {
+                 offset_t sum = before + part;
+                 body(first + j, sum, last);
+                 part = sum - before;
+               });
+  }
+};
+
 /// Calls body(i, sum, true), which adds to the sum, for i in [begin, end) in this order, and returns the sum. On a
-/// device it is called with false in between, when the sum is not known yet. Waits.
+/// device it is called with false before that, when the sum is not known yet. Waits.
 template <class Exec, class Body>
 offset_t scan(const Exec& exec, offset_t begin, offset_t end, const Body& body) {
   offset_t sum = 0;
-  if constexpr (on_threads<Exec>)
+  if constexpr (on_threads<Exec>) {
     for (offset_t i = begin; i < end; ++i) body(i, sum, true);
-  else
+  } else if (end - begin <= 16 * scan_chunk) {
     Kokkos::parallel_scan("cnc::scan", kokkos_range(exec, begin, end), body, sum);
+  } else {
+    const offset_t chunks = (end - begin + scan_chunk - 1) / scan_chunk;
+    const auto sums = zeroed<offset_t, typename Exec::memory_space>(
+        "cnc::scan", static_cast<std::size_t>(chunks) + 1);
+    constexpr int lanes = 32;
+    on_each_group(exec, chunks, lanes, 0, SumChunk<Body>{begin, end, body, sums.data()});
+    Kokkos::parallel_scan("cnc::scan", kokkos_range(exec, 0, chunks + 1), AddChunks{sums.data()});
+    on_each_group(exec, chunks, lanes, 0, ScanChunk<Body>{begin, end, body, sums.data()});
+    sum = fetch(sums, chunks);
+  }
   return sum;
 }
 
@@ -196,19 +308,6 @@ template <class Exec, class Faulty>
 index_t first_row(const Exec& exec, index_t n, const Faulty& faulty) {
   const auto first = sum_over<Least>(exec, n, ReportFaulty<Faulty>{faulty});
   return first.found() ? static_cast<index_t>(first.key) : -1;
-}
-
-/// One entry of a view, brought to the host. Waits.
-template <class View>
-auto fetch(const View& view, offset_t i) {
-  const auto at = static_cast<std::size_t>(i);
-  if constexpr (is_host_space<typename View::memory_space>) {
-    return static_cast<typename View::non_const_value_type>(view(at));
-  } else {
-    typename View::non_const_value_type entry;
-    Kokkos::deep_copy(entry, Kokkos::subview(view, at));
-    return entry;
-  }
 }
 
 // Memory that other threads may read and write at the same time, whoever comes last being as good.

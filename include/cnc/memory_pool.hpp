@@ -26,9 +26,9 @@ class MemoryPool {
 
   /// Whether it has arrays of T.
   template <class T>
-  static constexpr bool keeps =
-      std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, index_t> ||
-      std::is_same_v<T, offset_t> || std::is_same_v<T, std::uint64_t>;
+  static constexpr bool keeps = std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                                std::is_same_v<T, index_t> || std::is_same_v<T, offset_t> ||
+                                std::is_same_v<T, std::uint64_t> || std::is_same_v<T, std::uint8_t>;
 
   /// An array of n entries, uninitialized: the smallest free one that fits without much waste, or what allocate(n) returns.
   template <class T, class Allocate>
@@ -71,7 +71,8 @@ class MemoryPool {
   static constexpr std::size_t little = std::size_t(1) << 18;  ///< bytes that may always be wasted
 
   std::tuple<std::vector<Array<float>>, std::vector<Array<double>>, std::vector<Array<index_t>>,
-             std::vector<Array<offset_t>>, std::vector<Array<std::uint64_t>>>
+             std::vector<Array<offset_t>>, std::vector<Array<std::uint64_t>>,
+             std::vector<Array<std::uint8_t>>>
       arrays_;
 };
 

@@ -3,6 +3,7 @@
 #include "convert/bcsr_checks.hpp"
 #include "convert/block_row.hpp"
 #include "convert/row_dictionary.hpp"
+#include "convert/search.hpp"
 #include "convert/sorted_rows.hpp"
 #include "convert/unpack.hpp"
 
@@ -56,6 +57,47 @@ struct FillBlockRow {
     const offset_t first = row_offsets[i];
     fill_block_row(A, block_size, static_cast<index_t>(i), columns + first,
                    values + first * block_size * block_size);
+  }
+};
+
+/// Their columns alone.
+template <class T>
+struct ListBlocks {
+  BcsrOperand<T> A;  ///< CSR
+  int block_size;
+  const index_t* row_offsets;
+  index_t* columns;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    index_t* to = columns + row_offsets[i];
+    walk_block_row(
+        A, block_size, static_cast<index_t>(i), [&](index_t block_column) { *to++ = block_column; },
+        [](int, int, index_t) {});
+  }
+};
+/// Fills a row of blocks whose columns are there. On a device `lanes` threads share it, each of which looks up the entries of its blocks.
+template <int lanes, class T>
+struct FillBlocks {
+  BcsrOperand<T> A;  ///< CSR
+  int block_size;
+  const index_t* row_offsets;
+  const index_t* columns;
+  T* values;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
+    const offset_t i = unit / lanes;
+    for (index_t k = row_offsets[i] + static_cast<index_t>(unit % lanes); k < row_offsets[i + 1];
+         k += lanes)
+      for (int r = 0; r < block_size; ++r) fill(i * block_size + r, k, r);
+  }
+  KOKKOS_INLINE_FUNCTION void fill(offset_t row, index_t k, int r) const {
+    const int b = block_size;
+    T* const to = values + (static_cast<offset_t>(k) * b + r) * b;
+    for (int c = 0; c < b; ++c) to[c] = T(0);
+    if (row >= A.rows) return;
+    const index_t first = columns[k] * b;
+    const index_t* const end = A.columns + A.row_offsets[row + 1];
+    for (const index_t* at = first_not_less(A.columns + A.row_offsets[row], end, first);
+         at < end && *at - first < b; ++at)
+      to[*at - first] = A.values[at - A.columns];
   }
 };
 
@@ -137,8 +179,15 @@ BcsrMatrix<T, Space> to_bcsr(const CsrMatrix<T, Space>& given, int block_size) {
   require_blocks<T, Space>("to_bcsr", blocks, b2);
   const auto columns = uninitialized<index_t, Space>("cnc::bcsr columns", blocks);
   const auto values = uninitialized<T, Space>("cnc::bcsr values", blocks * b2);
-  on_each(exec, block_rows,
-          FillBlockRow<T>{source, block_size, offsets, columns.data(), values.data()});
+  if constexpr (on_threads<Exec>) {
+    on_each(exec, block_rows,
+            FillBlockRow<T>{source, block_size, offsets, columns.data(), values.data()});
+  } else {
+    on_each(exec, block_rows, ListBlocks<T>{source, block_size, offsets, columns.data()});
+    constexpr int lanes = row_lanes<Exec>;
+    on_each(exec, offset_t(block_rows) * lanes,
+            FillBlocks<lanes, T>{source, block_size, offsets, columns.data(), values.data()});
+  }
   return {A.rows, A.cols, block_size, row_offsets, columns, values, A.nonzeros};
 }
 

@@ -53,23 +53,14 @@ struct SortedPair {
   }
 };
 
-/// Sorts row i of a copy of the columns; origins(k): where entry k was. On a device `lanes` threads share a row, whose
-/// entries count those that come before them.
-template <int lanes>
+/// Sorts row i of a copy of the columns; origins(k): where entry k was.
 struct SortRow {
   const index_t* row_offsets;
   const index_t* given;
   SortedPair to;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
-    constexpr index_t short_row = 48, counted_row = 1024;
-    const offset_t i = unit / lanes;
-    const auto lane = static_cast<index_t>(unit % lanes);
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    constexpr index_t short_row = 48;
     const index_t begin = row_offsets[i], n = row_offsets[i + 1] - begin;
-    if (lanes > 1 && n <= counted_row) {
-      for (index_t k = lane; k < n; k += lanes) count_before(begin, n, k);
-      return;
-    }
-    if (lane > 0) return;
     for (index_t k = begin; k < begin + n; ++k) {
       to.columns[k] = given[k];
       to.origins[k] = k;
@@ -80,15 +71,35 @@ struct SortRow {
     else
       heap_sort(row, n);
   }
-  KOKKOS_INLINE_FUNCTION void count_before(index_t begin, index_t n, index_t k) const {
-    const index_t column = given[begin + k];
-    index_t at = begin;
-    for (index_t j = 0; j < n; ++j) {
-      const index_t other = given[begin + j];
-      at += other < column || (other == column && j < k);
+};
+/// The same by a group of a device: each entry counts those that come before it.
+struct SortRowOfGroup {
+  static constexpr index_t on_chip = 96, counted = 1024;
+  static constexpr int lanes = 8, bytes = on_chip * sizeof(index_t);
+  SortRow row;
+
+  template <class Group>
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, const Group& group) const {
+    const index_t begin = row.row_offsets[i], n = row.row_offsets[i + 1] - begin;
+    const index_t* const given = row.given + begin;
+    if (n <= on_chip) {
+      auto* const columns = static_cast<index_t*>(group.scratch);
+      group.each(n, [&](index_t k) { columns[k] = given[k]; });
+      group.each(n, [&](index_t k) { place(columns, begin, n, k); });
+    } else if (n <= counted) {
+      group.each(n, [&](index_t k) { place(given, begin, n, k); });
+    } else {
+      group.each(1, [&](index_t) { row(i); });
     }
-    to.columns[at] = column;
-    to.origins[at] = begin + k;
+  }
+  KOKKOS_INLINE_FUNCTION void place(const index_t* columns, index_t begin, index_t n,
+                                    index_t k) const {
+    const index_t column = columns[k];
+    index_t at = begin;
+    for (index_t j = 0; j < k; ++j) at += columns[j] <= column;
+    for (index_t j = k + 1; j < n; ++j) at += columns[j] < column;
+    row.to.columns[at] = column;
+    row.to.origins[at] = begin + k;
   }
 };
 
@@ -109,19 +120,30 @@ struct RowOrder {
   Vector<index_t, Space> origins;
 };
 
-/// Sorts the rows of a matrix whose offsets and columns are in range. Waits.
-/// Errors   InvalidArgument (a column that comes twice in a row), OutOfMemory.
+/// Sorts the rows of a matrix whose offsets and columns are in range. Enqueued on a device.
+/// Errors   OutOfMemory.
 template <class Exec, class T, class Space>
-RowOrder<Space> ascending_order(const CsrMatrix<T, Space>& A) {
+RowOrder<Space> sorted_order(const Exec& exec, const CsrMatrix<T, Space>& A) {
   const std::size_t n = A.columns.extent(0);
   require_memory("sorting the rows of a CSR matrix", 2.0 * sizeof(index_t) * n, memory_kind<Space>);
   RowOrder<Space> order{uninitialized<index_t, Space>("cnc::columns", n),
                         uninitialized<index_t, Space>("cnc::origins", n)};
+  const SortRow sort{
+      A.row_offsets.data(), A.columns.data(), {order.columns.data(), order.origins.data()}};
+  if constexpr (on_threads<Exec>)
+    on_each(exec, A.rows, sort);
+  else
+    on_each_group(exec, A.rows, SortRowOfGroup::lanes, SortRowOfGroup::bytes, SortRowOfGroup{sort});
+  return order;
+}
+
+/// The same, which refuses what comes twice. Waits.
+/// Errors   InvalidArgument (a column that comes twice in a row), OutOfMemory.
+template <class Exec, class T, class Space>
+RowOrder<Space> ascending_order(const CsrMatrix<T, Space>& A) {
   const Exec exec = instance<Exec>();
+  const RowOrder<Space> order = sorted_order(exec, A);
   const index_t* offsets = A.row_offsets.data();
-  constexpr int lanes = row_lanes<Exec>;
-  on_each(exec, offset_t(A.rows) * lanes,
-          SortRow<lanes>{offsets, A.columns.data(), {order.columns.data(), order.origins.data()}});
   if (sum_over(exec, A.rows, CountRepeats{offsets, order.columns.data()}) > 0) {
     const auto host_offsets = copy_to<HostSpace>(A.row_offsets);
     const auto columns = copy_to<HostSpace>(order.columns);

@@ -93,9 +93,8 @@ TransposedPattern<Space> pattern_by_sorting(const CsrMatrix<T, Space>& A) {
   const auto columns = uninitialized<index_t, Space>("cnc::csr columns", nonzeros);
   const auto placed = uninitialized<index_t, Space>("cnc::placed", nonzeros);
   on_each(exec, A.rows, PlaceRow<T>{A.operand(), next.data(), columns.data(), placed.data()});
-  exec.fence();
-  const RowOrder<Space> order =
-      ascending_order<Exec>(CsrMatrix<T, Space>(A.cols, A.rows, 1, row_offsets, columns, A.values));
+  const auto order =
+      sorted_order(exec, CsrMatrix<T, Space>(A.cols, A.rows, 1, row_offsets, columns, A.values));
   on_each(exec, A.blocks(), Gather<index_t>{placed.data(), order.origins.data(), columns.data()});
   exec.fence();
   return {row_offsets, order.columns, columns};

@@ -362,8 +362,7 @@ class CoarseningOnRanks {
                              transposed.row_offsets,
                              transposed.columns,
                              in_large_pages<V, HostSpace>("cnc::restriction", P.values.extent(0))};
-    on_each(exec_, restriction.blocks(),
-            TakeTransposed<V>{p, operand_of(restriction), transposed.origins.data()});
+    take_transposed(exec_, P, transposed.origins, restriction);
     const Blocks AP = product(exec_, A_, seen, "the coarse matrix", RowsOf::any_order);
     const Blocks C = product(exec_, restriction, AP, "the coarse matrix", RowsOf::any_order);
     return assembled(C, numbers, wider, own, first);

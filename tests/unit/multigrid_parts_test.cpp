@@ -1,3 +1,4 @@
+#include "convert/bcsr.hpp"
 #include "convert/sparse_product.hpp"
 #include "precondition/amg/dense_inverse.hpp"
 #include "precondition/amg/prolongation.hpp"
@@ -115,7 +116,7 @@ TEMPLATE_TEST_CASE("products of blocks are those of dense matrices, first and ag
   };
   for (const Sizes s :
        {Sizes{1, 1, 1}, Sizes{2, 2, 2}, Sizes{3, 3, 6}, Sizes{6, 3, 6}, Sizes{2, 5, 3}})
-    for (const index_t n : {0, 1, 37}) {
+    for (const index_t n : {0, 1, 37, 70}) {
       INFO(s.h << "x" << s.m << "x" << s.w << ", " << n);
       const Blocks A = random_blocks(n, n + 2, s.h, s.m, 7),
                    B = random_blocks(n + 2, n + 1, s.m, s.w, 9);
@@ -138,6 +139,40 @@ TEMPLATE_TEST_CASE("long rows of a product are sorted as a whole", "", OnThreads
     const Blocks C = detail::product(TestType(), A, B, "C");
     CHECK(rows_ascend(C));
     CHECK(largest_difference(dense_of(C), times(dense_of(A), dense_of(B))) < 1e-11);
+  }
+}
+
+TEMPLATE_TEST_CASE("a product of long matrices is a matrix of sums over paths", "", OnThreads,
+                   LikeDevice) {
+  // The square of a product sums over paths of four steps: by (A A) (A A) and by A (A (A A)).
+  for (const char* problem : {"poisson3d:14", "stencil27:11", "poisson2d:60x70"}) {
+    INFO(problem);
+    const TestType exec;
+    const Blocks A = detail::as_blocks(generate_problem(problem));
+    const Blocks A2 = detail::product(exec, A, A, "A A");
+    const Blocks even = detail::product(exec, A2, A2, "A^4");
+    const Blocks odd = detail::product(exec, A, detail::product(exec, A, A2, "A^3"), "A^4");
+    REQUIRE(even.blocks() == odd.blocks());
+    CHECK(rows_ascend(even));
+    const auto n = static_cast<std::size_t>(even.blocks());
+    CHECK(std::equal(even.columns.data(), even.columns.data() + n, odd.columns.data()));
+    // Whole numbers: exact.
+    CHECK(std::equal(even.values.data(), even.values.data() + n, odd.values.data()));
+  }
+}
+
+TEMPLATE_TEST_CASE("a scan knows the sum before each element", "", OnThreads, LikeDevice) {
+  for (const offset_t n : {0, 1, 1000, 4096, 4097, 5000, 10240}) {
+    INFO(n);
+    Vector<index_t> counts("counts", static_cast<std::size_t>(n) + 1);
+    std::vector<index_t> expected{0};
+    for (offset_t i = 1; i <= n; ++i) {
+      counts(static_cast<std::size_t>(i)) = static_cast<index_t>(i * 7 % 5);
+      expected.push_back(expected.back() + counts(static_cast<std::size_t>(i)));
+    }
+    const auto sum = detail::offsets_from_counts(TestType(), counts.data(), n, "counts");
+    CHECK(sum == static_cast<std::size_t>(expected.back()));
+    CHECK(std::equal(expected.begin(), expected.end(), counts.data()));
   }
 }
 
@@ -395,4 +430,21 @@ TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
   CHECK(is_symmetric(X));
   CHECK(largest_difference(times(times(neumann, X), neumann), neumann) < 1e-13);
   CHECK(largest_difference(inverted(zero, true, 0), zero) == 0);
+}
+
+TEST_CASE("blocks that threads share are those that one fills") {
+  for (const char* problem : {"poisson2d:9x7", "trefethen:50", "elasticity3d:4"})
+    for (const int b : {2, 3, 5}) {
+      INFO(problem << " in blocks of " << b);
+      const auto A = generate_problem(problem);
+      const auto expected = to_bcsr(A, b);
+      const auto shared = detail::set_up::to_bcsr<LikeDevice>(A, b);
+      const auto n = expected.columns.extent(0), values = expected.values.extent(0);
+      REQUIRE(shared.columns.extent(0) == n);
+      REQUIRE(shared.values.extent(0) == values);
+      CHECK(
+          std::equal(expected.columns.data(), expected.columns.data() + n, shared.columns.data()));
+      CHECK(std::equal(expected.values.data(), expected.values.data() + values,
+                       shared.values.data()));
+    }
 }

@@ -24,59 +24,74 @@ namespace aggregation {
 inline constexpr index_t not_yet = -1;  ///< a node without an aggregate
 inline constexpr index_t alone = -2;    ///< one without a strong neighbour, which needs none
 
-inline constexpr std::uint64_t in = 0, out = std::numeric_limits<std::uint64_t>::max();
+/// What became of a node in the rounds; closed: it has an aggregate and is no way between others.
+enum class State : std::uint8_t { undecided, in, out, closed };
 
-/// A new round: numbers of nodes that are neither in nor out.
-struct Draw {
+/// What is least about a node that is in (never asked for), beside one that is in, and of one that is closed: no numbers of nodes.
+inline constexpr std::uint64_t in = 0, beside = std::numeric_limits<std::uint64_t>::max(),
+                               no_way = beside - 1;
+
+/// The number of a node in a round. It ends with the node, so that no two are equal.
+KOKKOS_INLINE_FUNCTION std::uint64_t number_of(std::uint32_t round, index_t i) {
+  const std::uint64_t word = mixed_word(round * 0x9e3779b9u ^ static_cast<std::uint32_t>(i));
+  return ((word >> 1) + 1) << 31 | static_cast<std::uint64_t>(i);
+}
+
+struct BeginRounds {
   const index_t* aggregate;
-  std::uint64_t* number;
-  std::uint64_t round;
+  State* state;
+  std::uint64_t* least;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    if (round == 0) number[i] = aggregate[i] == not_yet ? 1 : out;
-    if (number[i] == in || number[i] == out) return;
-    // The node itself ends the number, so that no two are equal, and no number is `in` or `out`.
-    const std::uint64_t hash = mixed(round << 32 ^ static_cast<std::uint64_t>(i)) >> 32;
-    number[i] = ((hash >> 1) + 1) << 31 | static_cast<std::uint64_t>(i);
+    const bool is_free = aggregate[i] == not_yet;
+    state[i] = is_free ? State::undecided : State::closed;
+    least[i] = is_free ? in : no_way;
   }
 };
 
-/// least := the least number of a node and of its neighbours
+// Both loops below look at all neighbours, so that their loads overlap.
+
+/// least := the least number of a node and of its neighbours that are undecided
 struct FindLeast {
   GraphOperand graph;
-  const index_t* aggregate;
-  const std::uint64_t* number;
+  std::uint32_t round;
+  const State* state;
   std::uint64_t* least;
-  bool first;
+  KOKKOS_INLINE_FUNCTION std::uint64_t of(index_t j) const {
+    const State there = state[j];
+    return there == State::undecided ? number_of(round, j) : there == State::in ? in : beside;
+  }
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    if (aggregate[i] != not_yet || (!first && least[i] == out)) return;
-    std::uint64_t found = number[i];
-    for (index_t k = graph.offsets[i]; k < graph.ends[i] && found != in; ++k) {
-      const index_t j = graph.neighbours[k];
-      if (aggregate[j] == not_yet && number[j] < found) found = number[j];
+    if (least[i] >= no_way) return;
+    std::uint64_t found = of(static_cast<index_t>(i));
+    const index_t end = graph.ends[i];
+    for (index_t k = graph.offsets[i]; k < end; ++k) {
+      const std::uint64_t other = of(graph.neighbours[k]);
+      found = other < found ? other : found;
     }
-    least[i] = found == in ? out : found;
+    least[i] = found == in ? beside : found;
   }
 };
 
 /// Nodes with the least number within distance 2 come in, those with one that is in go out. Adds those that are neither.
 struct Decide {
   GraphOperand graph;
-  const index_t* aggregate;
-  std::uint64_t* number;
+  std::uint32_t round;
+  State* state;
   const std::uint64_t* least;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& undecided) const {
-    if (number[i] == in || number[i] == out) return;
-    bool leads = least[i] == number[i], leaves = least[i] == out;
-    for (index_t k = graph.offsets[i]; k < graph.ends[i] && !leaves; ++k) {
-      const index_t j = graph.neighbours[k];
-      if (aggregate[j] != not_yet) continue;
-      leaves = least[j] == out;
-      leads = leads && least[j] == number[i];
+    if (state[i] != State::undecided) return;
+    const std::uint64_t own = number_of(round, static_cast<index_t>(i));
+    bool leads = least[i] == own, leaves = least[i] == beside;
+    const index_t end = graph.ends[i];
+    for (index_t k = graph.offsets[i]; k < end; ++k) {
+      const std::uint64_t other = least[graph.neighbours[k]];
+      leaves = leaves || other == beside;
+      leads = leads && (other == own || other == no_way);
     }
     if (leaves)
-      number[i] = out;
+      state[i] = State::out;
     else if (leads)
-      number[i] = in;
+      state[i] = State::in;
     else
       ++undecided;
   }
@@ -104,10 +119,10 @@ struct MarkAlone {
 struct Begins {
   GraphOperand graph;
   const index_t* aggregate;
-  const std::uint64_t* number;
+  const State* state;
   index_t thirds;
   KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
-    if (aggregate[i] != not_yet || number[i] != in) return false;
+    if (aggregate[i] != not_yet || state[i] != State::in) return false;
     if (thirds == 0) return true;
     offset_t free = 0;
     for (index_t k = graph.offsets[i]; k < graph.ends[i]; ++k)
@@ -116,13 +131,17 @@ struct Begins {
   }
 };
 
-/// id[i] := how many begin an aggregate before i, from `first` on
-struct NumberRoots {
+struct MarkRoots {
   Begins begins;
+  index_t* id;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { id[i] = begins(i) ? 1 : 0; }
+};
+/// id[i] := how many begin an aggregate before i, from `first` on, where i is marked
+struct NumberRoots {
   index_t first;
   index_t* id;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& sum, bool last) const {
-    const bool is_root = begins(i);
+    const bool is_root = id[i] > 0;
     if (last) id[i] = is_root ? first + static_cast<index_t>(sum) : not_yet;
     sum += is_root;
   }
@@ -203,28 +222,27 @@ index_t aggregate_by_rounds(const Exec& exec, const Graph<Space>& graph,
   const GraphOperand edges = operand_of(graph);
   auto joined = uninitialized<index_t, Space>("cnc::aggregates", n);
   const auto id = uninitialized<index_t, Space>("cnc::aggregates", n);
-  const auto number = uninitialized<std::uint64_t, Space>("cnc::aggregates", n);
+  const auto state = uninitialized<std::uint8_t, Space>("cnc::aggregates", n);
   const auto least = uninitialized<std::uint64_t, Space>("cnc::aggregates", n);
+  auto* const states = reinterpret_cast<State*>(state.data());
   index_t count = 0;
   // First all that are free; then what is left between them, where most neighbours come with it. More of those would make the
   // coarse matrix denser, and save no iteration.
   for (const index_t thirds : {0, 2}) {
     offset_t undecided = graph.nodes;
+    on_each(exec, graph.nodes, BeginRounds{of.data(), states, least.data()});
     // A graph that is symmetric is done in a dozen rounds; one that is not, by rounding, might never be. The host looks after
     // every fourth: rounds that find all decided change nothing, and cost less than waiting.
-    for (std::uint64_t round = 0; undecided > 0 && round < 64; ++round) {
-      on_each(exec, graph.nodes, Draw{of.data(), number.data(), round});
-      on_each(exec, graph.nodes,
-              FindLeast{edges, of.data(), number.data(), least.data(), round == 0});
-      const Decide decide{edges, of.data(), number.data(), least.data()};
+    for (std::uint32_t round = 0; undecided > 0 && round < 64; ++round) {
+      on_each(exec, graph.nodes, FindLeast{edges, round, states, least.data()});
+      const Decide decide{edges, round, states, least.data()};
       if (round % 4 == 3)
         undecided = sum_over(exec, graph.nodes, decide);
       else
         on_each(exec, graph.nodes, Uncounted<Decide>{decide});
     }
-    const Begins begins{edges, of.data(), number.data(), thirds};
-    count +=
-        static_cast<index_t>(scan(exec, 0, graph.nodes, NumberRoots{begins, count, id.data()}));
+    on_each(exec, graph.nodes, MarkRoots{{edges, of.data(), states, thirds}, id.data()});
+    count += static_cast<index_t>(scan(exec, 0, graph.nodes, NumberRoots{count, id.data()}));
     on_each(exec, graph.nodes, Join{edges, of.data(), id.data(), joined.data()});
     std::swap(of, joined);
   }

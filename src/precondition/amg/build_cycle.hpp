@@ -71,25 +71,26 @@ Matrix<M, Space> layout_in(const Exec& exec, const Matrix<V, Space>& A) {
   return std::visit(in_other, A);
 }
 
-/// Scalar rows of a matrix of blocks.
-template <class V, class M>
+/// Scalar rows of a matrix of blocks. On a device `lanes` threads share one.
+template <int lanes, class V, class M>
 struct ExpandRow {
   BlocksOperand<V> A;
   index_t* row_offsets;
   index_t* columns;
   M* values;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t row) const {
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
     const int h = A.height, w = A.width;
-    const offset_t i = row / h;
+    const offset_t row = unit / lanes, i = row / h;
+    const auto lane = static_cast<index_t>(unit % lanes);
     const int r = static_cast<int>(row % h);
     const index_t begin = A.row_offsets[i], length = A.row_offsets[i + 1] - begin;
-    index_t to = (begin * h + r * length) * w;
-    row_offsets[row] = to;
-    if (row + 1 == offset_t(A.rows) * h) row_offsets[row + 1] = to + length * w;
-    for (index_t k = begin; k < begin + length; ++k)
-      for (int c = 0; c < w; ++c, ++to) {
-        columns[to] = A.columns[k] * w + c;
-        values[to] = static_cast<M>(A.block(k)[r * w + c]);
+    const index_t first = (begin * h + r * length) * w;
+    if (lane == 0) row_offsets[row] = first;
+    if (lane == 0 && row + 1 == offset_t(A.rows) * h) row_offsets[row + 1] = first + length * w;
+    for (index_t k = lane; k < length; k += lanes)
+      for (int c = 0; c < w; ++c) {
+        columns[first + k * w + c] = A.columns[begin + k] * w + c;
+        values[first + k * w + c] = static_cast<M>(A.block(begin + k)[r * w + c]);
       }
   }
 };
@@ -110,8 +111,9 @@ Matrix<M, Space> matrix_of(const Exec& exec, const SparseBlocks<V, Space>& A) {
   const auto row_offsets = zeroed<index_t, Space>("cnc::amg", n + 1);
   const auto columns = in_large_pages<index_t, Space>("cnc::amg", entries);
   const auto values = in_large_pages<M, Space>("cnc::amg", entries);
-  on_each(exec, rows,
-          ExpandRow<V, M>{operand_of(A), row_offsets.data(), columns.data(), values.data()});
+  constexpr int lanes = row_lanes<Exec>;
+  on_each(exec, offset_t(rows) * lanes,
+          ExpandRow<lanes, V, M>{operand_of(A), row_offsets.data(), columns.data(), values.data()});
   exec.fence();
   CsrMatrix<M, Space> scalar(rows, cols, 1, row_offsets, columns, values);
   scalar.checked = Checked::ascending;

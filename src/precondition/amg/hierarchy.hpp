@@ -119,9 +119,7 @@ class Coarsening {
   }
   /// P^T, in memory that is there.
   void transpose_prolongation() {
-    on_each(exec_, fine_.restriction.blocks(),
-            TakeTransposed<V>{operand_of(fine_.prolongation), operand_of(fine_.restriction),
-                              fine_.origins.data()});
+    take_transposed(exec_, fine_.prolongation, fine_.origins, fine_.restriction);
   }
   /// P^T A P
   void form_coarse() {
@@ -174,7 +172,10 @@ bool coarsen(const Exec& exec, const AmgOptions& options, bool symmetric, double
     coarsening.smooth_prolongation(largest);
     // Few nodes with very many neighbours would make the coarse matrix full.
     constexpr offset_t ordinary = 40;
-    fine.smoothed = product_work(exec, fine.A, fine.prolongation) <= ordinary * fine.A.blocks();
+    const TakeLength length{fine.prolongation.row_offsets.data()};
+    fine.smoothed =
+        sum_over<Largest>(exec, fine.prolongation.rows, length).value <= double(ordinary) ||
+        product_work(exec, fine.A, fine.prolongation) <= ordinary * fine.A.blocks();
   }
   if (!fine.smoothed) {
     fine.prolongation = fine.tentative;

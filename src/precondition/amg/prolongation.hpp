@@ -277,6 +277,75 @@ struct SmoothRow {
   }
 };
 
+/// The same for scalars by a group of a device: its lanes find what entries beside each other add and where, then each lane adds up, in the
+/// order of the row, what has its place.
+template <class T>
+struct SmoothRowOfGroup {
+  SmoothRow<1, T> row;
+  index_t most;  ///< columns of a row of P; longer ones are left to one lane
+
+  static int bytes(int lanes, index_t most) {
+    return static_cast<int>((most + 1 + lanes) * sizeof(double) +
+                            static_cast<std::size_t>(lanes + lanes % 2) * sizeof(index_t));
+  }
+  template <class Group>
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, const Group& group) const {
+    const auto &A = row.A, &P = row.P, &tentative = row.tentative;
+    const index_t first = P.row_offsets[i], length = P.row_offsets[i + 1] - first;
+    if (length > most) {
+      group.each(1, [&](index_t) { row(i); });
+      return;
+    }
+    auto* const sums =
+        static_cast<double*>(group.scratch);  // [most + 1]; the last: what is left out
+    double* const added = sums + most + 1;    // [lanes]
+    auto* const places = reinterpret_cast<index_t*>(added + group.lanes);
+    group.each(length + 1, [&](index_t p) { sums[p] = 0; });
+    const index_t* const columns = P.columns + first;
+    const index_t* const strong = row.strong.neighbours + row.strong.offsets[i];
+    const index_t* const strong_end = row.strong.neighbours + row.strong.ends[i];
+    const double weight = -row.omega * static_cast<double>(row.inverse[i]);
+    const index_t end = A.row_offsets[i + 1];
+    const bool all_stay = strong_end - strong + 1 == end - A.row_offsets[i];  // the diagonal does
+    for (index_t begin = A.row_offsets[i]; begin < end; begin += group.lanes) {
+      const index_t n = end - begin < group.lanes ? end - begin : group.lanes;
+      group.each(n, [&](index_t j) {
+        const index_t column = A.columns[begin + j], t = tentative.row_offsets[column];
+        bool stays = column == i || all_stay;
+        if (!stays) {
+          const index_t* const at = first_not_less(strong, strong_end, column);
+          stays = at < strong_end && *at == column;
+        }
+        places[j] = length;
+        double other = 0;  // of a node without an aggregate, which has no row in T
+        if (!stays) {
+          other = static_cast<double>(row.fine[column]);
+        } else if (t < tentative.row_offsets[column + 1]) {
+          other = static_cast<double>(tentative.values[t]);
+          places[j] = static_cast<index_t>(
+              first_not_less(columns, columns + length, tentative.columns[t]) - columns);
+        }
+        added[j] = weight * static_cast<double>(A.values[begin + j]) * other;
+      });
+      group.each(length + 1, [&](index_t p) {
+        for (index_t j = 0; j < n; ++j)
+          if (places[j] == p) sums[p] += added[j];
+      });
+    }
+    const index_t own = tentative.row_offsets[i];
+    const bool has_own = own < tentative.row_offsets[i + 1];
+    group.each(length, [&](index_t p) {
+      double entry = sums[p];
+      if (has_own && tentative.columns[own] == columns[p]) {
+        double left = sums[length];
+        row.solve(row.coarse + tentative.columns[own], 1, &left);
+        entry += left + static_cast<double>(tentative.values[own]);
+      }
+      P.values[first + p] = static_cast<T>(entry);
+    });
+  }
+};
+
 /// The pattern of the smoothed prolongation; values are room. Waits.
 template <class Exec, class T, class Space>
 SparseBlocks<T, Space> smoothed_pattern(const Exec& exec, const Graph<Space>& strong,
@@ -311,13 +380,25 @@ void smooth(const Exec& exec, const SparseBlocks<T, Space>& A, const Graph<Space
             const SparseBlocks<T, Space>& tentative, const Vector<T, Space>& inverse,
             const NearNullSpace<T, Space>& fine, const NearNullSpace<T, Space>& coarse,
             double omega, const SparseBlocks<T, Space>& P) {
+  const auto row_of = [&]<int capacity>() {
+    return SmoothRow<capacity, T>{
+        operand_of(A),  operand_of(strong), operand_of(tentative), operand_of(P),
+        inverse.data(), fine.rows.data(),   coarse.rows.data(),    omega};
+  };
   const auto run = [&]<int capacity>() {
-    on_each(exec, offset_t(A.rows) * A.height,
-            SmoothRow<capacity, T>{operand_of(A), operand_of(strong), operand_of(tentative),
-                                   operand_of(P), inverse.data(), fine.rows.data(),
-                                   coarse.rows.data(), omega});
+    on_each(exec, offset_t(A.rows) * A.height, row_of.template operator()<capacity>());
   };
   const int largest = std::max(P.height, P.width);
+  if constexpr (!on_threads<Exec>) {
+    const double length = double(A.blocks()) / std::max<index_t>(A.rows, 1);
+    if (largest == 1 && length >= long_row_of_device) {
+      constexpr index_t most = 15;
+      const int lanes = lanes_for(length / 3);
+      on_each_group(exec, A.rows, lanes, SmoothRowOfGroup<T>::bytes(lanes, most),
+                    SmoothRowOfGroup<T>{row_of.template operator()<1>(), most});
+      return;
+    }
+  }
   if (largest == 1)
     run.template operator()<1>();
   else if (largest <= 6)
@@ -437,16 +518,26 @@ index_t invert_diagonal(const Exec& exec, const SparseBlocks<T, Space>& A,
   return fault.found() ? static_cast<index_t>(fault.key) : -1;
 }
 
-/// Unknowns that no column of the prolongation stands for have a row of zeros: that of the identity instead.
+/// Unknowns that no column of the prolongation stands for have a row of zeros: that of the identity instead. Columns ascend.
 template <class T>
 struct KeepRegular {
   BlocksOperand<T> A;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
     const int b = A.height;
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
-      if (A.columns[k] == i)
-        for (int r = 0; r < b; ++r)
-          if (A.block(k)[r * b + r] == 0) A.block(k)[r * b + r] = 1;
+    const index_t* const end = A.columns + A.row_offsets[i + 1];
+    const index_t* const at = first_not_less(A.columns + A.row_offsets[i], end, i);
+    if (at == end || *at != i) return;
+    T* const block = A.block(static_cast<index_t>(at - A.columns));
+    for (int r = 0; r < b; ++r)
+      if (block[r * b + r] == 0) block[r * b + r] = 1;
+  }
+};
+
+/// The number of blocks in a row.
+struct TakeLength {
+  const index_t* row_offsets;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, Largest& longest) const {
+    longest.take(row_offsets[i + 1] - row_offsets[i]);
   }
 };
 

@@ -126,6 +126,41 @@ struct StrongRow {
   }
 };
 
+/// From this mean length on rows of scalars are shared by lanes of a device.
+inline constexpr double long_row_of_device = 16;
+
+/// Row i of the graph of a symmetric matrix by a group of a device, whose lanes look at entries beside each other.
+template <class T>
+struct StrongRowOfGroup {
+  StrongEntries<T> strong;
+  const index_t* offsets;
+  index_t* ends;
+  index_t* neighbours;
+
+  template <class Group>
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, const Group& group) const {
+    const auto& A = strong.A;
+    auto* const found = static_cast<index_t*>(group.scratch);  // [lanes]
+    const auto row = static_cast<index_t>(i);
+    const index_t end = A.row_offsets[i + 1];
+    index_t to = offsets[i];
+    for (index_t begin = A.row_offsets[i]; begin < end; begin += group.lanes) {
+      const index_t n = end - begin < group.lanes ? end - begin : group.lanes;
+      group.each(n, [&](index_t j) { found[j] = strong(row, begin + j); });
+      index_t before = 0, all = 0;
+      for (index_t j = 0; j < n; ++j) {
+        before += j < group.lane ? found[j] : 0;
+        all += found[j];
+      }
+      if (group.lane < n && found[group.lane] != 0)
+        neighbours[to + before] = A.columns[begin + group.lane];
+      to += all;
+      group.meet();
+    }
+    group.each(1, [&](index_t) { ends[i] = to; });
+  }
+};
+
 /// The strong couplings of A, which is of square blocks. With more columns than rows these come last, `complete` gives
 /// their largest |a_jk|, and of asymmetric couplings with them those count that are in A. Waits.
 /// Errors   InvalidArgument (room for more than 2^31 - 1 couplings).
@@ -155,14 +190,21 @@ Graph<Space> strong_couplings(
   }
   const auto ends = in_large_pages<index_t, Space>("cnc::graph", n);
   const auto neighbours = in_large_pages<index_t, Space>("cnc::graph", room);
-  on_each(exec, A.rows,
-          StrongRow<T>{{a, largest.data(), theta * theta},
-                       transposed.row_offsets.data(),
-                       transposed.columns.data(),
-                       transposed.origins.data(),
-                       graph.offsets.data(),
-                       ends.data(),
-                       neighbours.data()});
+  const StrongEntries<T> strong{a, largest.data(), theta * theta};
+  const double length = double(A.blocks()) / std::max<index_t>(A.rows, 1);
+  const bool in_groups = !on_threads<Exec> && symmetric && length >= long_row_of_device;
+  if constexpr (!on_threads<Exec>) {
+    const int lanes = lanes_for(length / 3);
+    if (in_groups)
+      on_each_group(
+          exec, A.rows, lanes, lanes * static_cast<int>(sizeof(index_t)),
+          StrongRowOfGroup<T>{strong, graph.offsets.data(), ends.data(), neighbours.data()});
+  }
+  if (!in_groups)
+    on_each(exec, A.rows,
+            StrongRow<T>{strong, transposed.row_offsets.data(), transposed.columns.data(),
+                         transposed.origins.data(), graph.offsets.data(), ends.data(),
+                         neighbours.data()});
   graph.ends = ends;
   graph.neighbours = neighbours;
   exec.fence();
