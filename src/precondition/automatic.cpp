@@ -44,6 +44,31 @@ struct HasNoPositiveDiagonal {
   }
 };
 
+/// What iterations and set-ups cost, in products of the matrix.
+struct Costs {
+  static constexpr double jacobi_iteration = 1.5;
+  double multigrid_setup = 150, multigrid_iteration = 3;  ///< and 4 for each product of the levels
+  double factor_setup = 20, factor_iteration = 4;  ///< on hosts one thread solves with factors
+  double exact_iteration = 4;                      ///< with factors in the order of the rows
+  bool by_colours = false;                         ///< the factors that are tried first
+
+  /// Of devices: what a kernel takes beside its bytes, and the colouring of factors by a thread of the host, count as well. Constants
+  /// of an H200; of a smaller device products and launches are slower by about as much.
+  static Costs of_device(index_t rows, offset_t nonzeros, std::size_t value_bytes) {
+    constexpr double launch_seconds = 3e-6, bytes_per_second = 4e12, colour_seconds = 0.25e-6;
+    const double product = launch_seconds + double(nonzeros) *
+                                                double(value_bytes + sizeof(index_t)) /
+                                                bytes_per_second;
+    const double launch = launch_seconds / product;
+    return {.multigrid_setup = 200 + 1400 * launch,
+            .multigrid_iteration = 3 + 17 * launch,
+            .factor_setup = 20 + colour_seconds * double(rows) / product,
+            .factor_iteration = 4 + 40 * launch,
+            .exact_iteration = 4 + 1000 * launch,
+            .by_colours = true};
+  }
+};
+
 /// Candidates for one matrix, set up and tried one after the other, and the best of them so far.
 template <class V, class Exec>
 class Trials {
@@ -181,10 +206,12 @@ template <class V, class Exec>
 PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
                                                              const CsrMatrix<V, Space>& A,
                                                              const Matrix<V, Space>& layout) {
-  // What iterations and set-ups cost in products: measured on hosts, where factorisations are solved by one thread.
-  constexpr double little = 100, jacobi_iteration = 1.5;
-  constexpr double factor_iteration = detail::is_host_space<Space> ? 4 : 20;
+  constexpr double little = 100, jacobi_iteration = Costs::jacobi_iteration;
+  constexpr double hopeless = 5000;  // iterations
   constexpr index_t worth_levels = 500;
+  Costs costs;
+  if constexpr (!detail::is_host_space<Space>)
+    costs = Costs::of_device(A.rows, A.blocks(), sizeof(V));
   State& s = *state_;
   s.taken = {};
   s.choice.clear();
@@ -211,20 +238,27 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
     trials.consider(jacobi, 120, 0, jacobi_iteration);
   }
   if (trials.best > little && A.rows >= worth_levels)
-    trials.consider(s.amg, is_hard ? 24 : 8, 150, 3);
+    trials.consider(s.amg, is_hard ? 24 : 8, costs.multigrid_setup, costs.multigrid_iteration);
   // Multigrid that works needs no rival.
-  const bool works = trials.taken == s.amg && trials.best < 400 + 200.0 * s.solves;
+  const bool works =
+      trials.taken == s.amg && trials.best < costs.multigrid_setup + 250 + 200.0 * s.solves;
   if (trials.best > little && !works) {
-    const auto factors = [](const IncompleteOptions& options) {
-      return std::make_shared<IncompleteFactorization<V, Exec>>(options);
+    const auto consider_factors = [&](bool by_colours, double per_iteration) {
+      const auto factors = [&](IncompleteOptions options) {
+        options.by_colours = by_colours;
+        return std::make_shared<IncompleteFactorization<V, Exec>>(options);
+      };
+      trials.consider(factors({symmetric ? IncompleteKind::ic0 : IncompleteKind::ilu0}),
+                      is_hard ? 40 : 20, costs.factor_setup, per_iteration);
+      if (!symmetric && trials.best > 1000)
+        trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, 10 * costs.factor_setup,
+                        2 * per_iteration);
     };
-    trials.consider(factors({symmetric ? IncompleteKind::ic0 : IncompleteKind::ilu0}),
-                    is_hard ? 40 : 20, 20, factor_iteration);
-    if (!symmetric && trials.best > 1000)
-      trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, 200, 2 * factor_iteration);
+    consider_factors(costs.by_colours, costs.factor_iteration);
+    if (costs.by_colours && trials.promised > hopeless)
+      consider_factors(false, costs.exact_iteration);
   }
   // A promise of so many iterations says nothing. Jacobi then does no harm.
-  constexpr double hopeless = 5000;
   const bool falls_back = !trials.taken || (trials.promised > hopeless && jacobi_setup.ok());
   s.taken = falls_back ? jacobi : trials.taken;
   if (falls_back && !jacobi_setup.ok()) return jacobi_setup;
