@@ -160,8 +160,10 @@ struct InGroup {
 template <class Exec, class Body>
 void on_each_group(const Exec& exec, offset_t n, int lanes, int bytes, const Body& body) {
   constexpr bool is_host = is_host_space<typename Exec::memory_space>;
-  constexpr int threads = 128;
-  const int groups = is_host ? 1 : threads / lanes;
+  constexpr int threads = 128, most_bytes = 48 << 10;  // of a block without asking
+  int groups = is_host ? 1 : threads / lanes;
+  while (groups > 1 && groups * (bytes + 8) + 16 > most_bytes)
+    groups /= 2;  // Kokkos has 8 for each
   Kokkos::TeamPolicy<typename Exec::execution_space> policy(
       exec, static_cast<int>((n + groups - 1) / groups), groups, is_host ? 1 : lanes);
   policy.set_scratch_size(0, Kokkos::PerThread(bytes));
@@ -252,6 +254,7 @@ struct ScanChunk {
 
 /// Calls body(i, sum, true), which adds to the sum, for i in [begin, end) in this order, and returns the sum. On a
 /// device it is called with false before that, when the sum is not known yet. Waits.
+/// Errors   OutOfMemory (a long one on a device).
 template <class Exec, class Body>
 offset_t scan(const Exec& exec, offset_t begin, offset_t end, const Body& body) {
   offset_t sum = 0;

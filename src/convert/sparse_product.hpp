@@ -211,7 +211,7 @@ struct CollectedRows {
     for (index_t s = 0; s < tables.slots; ++s) table[s] = -1;
     const auto last = static_cast<std::uint32_t>(tables.slots - 1);
     index_t found = 0;
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1] && found <= tables.most; ++k) {
       const index_t row = A.columns[k], end = B.row_offsets[row + 1];
       for (index_t e = B.row_offsets[row]; e < end && found <= tables.most; ++e) {
         const index_t column = B.columns[e];
@@ -291,6 +291,7 @@ struct CollectInTable {
     group.each(slots + 1, [&](index_t s) { count[s] = s == 0 ? 0 : -1; });
     const index_t begin = A.row_offsets[i];
     group.each(A.row_offsets[i + 1] - begin, [&](index_t k) {
+      if (load_shared(*count) > rows.tables.most) return;
       const index_t row = A.columns[begin + k];
       for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e)
         insert(B.columns[e], count, table, list);
@@ -655,7 +656,9 @@ void device_values(const Exec& exec, const SparseBlocks<T, Space>& A,
     int lanes = lanes_for(std::max(double(B.blocks()) / std::max<index_t>(B.rows, 1),
                                    double(A.blocks()) / double(rows) / 8));
     while (lanes < 32 && rows * lanes < all_threads / 8) lanes *= 2;
-    const auto fitting = [&] { return lanes * on_chip / int(sizeof(T) + sizeof(index_t)); };
+    const auto fitting = [&] {
+      return (lanes * on_chip - 3 * int(sizeof(double))) / int(sizeof(T) + sizeof(index_t));
+    };
     while (lanes < 32 && fitting() < 2 * length) lanes *= 2;
     const auto most = static_cast<index_t>(std::min(std::max(2 * length, 8.0), double(fitting())));
     // Of an odd number of words for doubles, so that lanes beside each other meet different banks.
@@ -671,6 +674,16 @@ void device_values(const Exec& exec, const SparseBlocks<T, Space>& A,
   }
 }
 
+/// Room for so many columns; empty where there is none, which costs time and no more.
+template <class Space>
+Vector<index_t, Space> room_or_none(offset_t n) {
+  try {
+    return uninitialized<index_t, Space>("cnc::room", static_cast<std::size_t>(n));
+  } catch (const OutOfMemory&) {
+    return {};
+  }
+}
+
 /// C on a device: how many columns each row has, which, then the values.
 template <int H, int M, int W, class Exec, class T, class Space>
 SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Space>& A,
@@ -681,16 +694,16 @@ SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Sp
                         row_offsets.data(), false,         nullptr, nullptr};
   std::vector<CollectedRows<T>> collected;
   std::vector<Vector<index_t, Space>> rooms;
+  offset_t words_left =
+      (A.blocks() + B.blocks()) * offset_t((sizeof(index_t) + sizeof(T)) / sizeof(index_t));
   offset_t longer = A.rows;
   for (std::size_t t = first_table(A, B); t < std::size(column_tables) && longer > 0; ++t) {
     rows.tables = column_tables[t];
-    // Rows are counted and written at once where that takes no more memory than A and B.
+    // Rows are counted and written at once where all that takes is no more memory than A and B.
     const offset_t slots = rows.tables.listed() * offset_t(A.rows);
-    const offset_t ours = (A.blocks() + B.blocks()) * offset_t(sizeof(index_t) + sizeof(T));
-    if (slots > 0 && slots * offset_t(sizeof(index_t)) <= ours)
-      rooms.push_back(uninitialized<index_t, Space>("cnc::room", static_cast<std::size_t>(slots)));
-    else
-      rooms.emplace_back();
+    words_left -= slots;
+    rooms.emplace_back();
+    if (slots > 0 && words_left >= 0) rooms.back() = room_or_none<Space>(slots);
     rows.room = rooms.back().data();
     collect(exec, rows);
     collected.push_back(rows);
@@ -716,13 +729,6 @@ SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Sp
   const auto block = static_cast<std::size_t>(A.height * B.width);
   require_blocks<T, Space>(what.c_str(), blocks, block);
   const auto columns = in_large_pages<index_t, Space>("cnc::columns", blocks);
-  const SparseBlocks<T, Space> C{A.rows,
-                                 B.cols,
-                                 A.height,
-                                 B.width,
-                                 row_offsets,
-                                 columns,
-                                 in_large_pages<T, Space>("cnc::values", blocks * block)};
   for (CollectedRows<T>& part : collected) {
     part.known = true;
     part.columns = columns.data();
@@ -734,6 +740,14 @@ SparseBlocks<T, Space> device_product(const Exec& exec, const SparseBlocks<T, Sp
   if (of_long_rows > 0)
     on_each(exec, A.rows,
             CopyLongRow{room.data(), found.data(), row_offsets.data(), columns.data()});
+  rooms.clear();
+  const SparseBlocks<T, Space> C{A.rows,
+                                 B.cols,
+                                 A.height,
+                                 B.width,
+                                 row_offsets,
+                                 columns,
+                                 in_large_pages<T, Space>("cnc::values", blocks * block)};
   device_values<H, M, W>(exec, A, B, C);
   exec.fence();
   return C;

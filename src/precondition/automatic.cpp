@@ -51,6 +51,7 @@ struct Costs {
   double factor_setup = 20, factor_iteration = 4;  ///< on hosts one thread solves with factors
   double exact_iteration = 4;                      ///< with factors in the order of the rows
   bool by_colours = false;                         ///< the factors that are tried first
+  double many_iterations = 667;                    ///< promised by a trial of 30, are tried again
 
   /// Of devices: what a kernel takes beside its bytes, and the colouring of factors by a thread of the host, count as well. Constants
   /// of an H200; of a smaller device products and launches are slower by about as much.
@@ -65,7 +66,8 @@ struct Costs {
             .factor_setup = 20 + colour_seconds * double(rows) / product,
             .factor_iteration = 4 + 40 * launch,
             .exact_iteration = 4 + 1000 * launch,
-            .by_colours = true};
+            .by_colours = true,
+            .many_iterations = 300};
   }
 };
 
@@ -232,17 +234,19 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
                  : DiagonalRule::one_for_zero);
   const auto jacobi_setup = trials.consider(jacobi, 30, 0, jacobi_iteration);
   // Where iterations are many, the first ones promise too much, or nothing yet: longer trials, of about the same work.
-  const bool is_hard = trials.best > 1000;
+  const bool is_hard = trials.promised > costs.many_iterations;
   if (is_hard && trials.best < never) {
     trials.begin_again();
     trials.consider(jacobi, 120, 0, jacobi_iteration);
   }
-  if (trials.best > little && A.rows >= worth_levels)
+  // A candidate whose set-up alone is more work than all of the best so far is not tried.
+  const auto may_win = [&](double set_up) { return trials.best > std::max(little, set_up); };
+  if (may_win(costs.multigrid_setup) && A.rows >= worth_levels)
     trials.consider(s.amg, is_hard ? 24 : 8, costs.multigrid_setup, costs.multigrid_iteration);
   // Multigrid that works needs no rival.
   const bool works =
       trials.taken == s.amg && trials.best < costs.multigrid_setup + 250 + 200.0 * s.solves;
-  if (trials.best > little && !works) {
+  if (may_win(costs.factor_setup) && !works) {
     const auto consider_factors = [&](bool by_colours, double per_iteration) {
       const auto factors = [&](IncompleteOptions options) {
         options.by_colours = by_colours;

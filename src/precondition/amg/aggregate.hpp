@@ -27,7 +27,7 @@ inline constexpr index_t alone = -2;    ///< one without a strong neighbour, whi
 /// What became of a node in the rounds; closed: it has an aggregate and is no way between others.
 enum class State : std::uint8_t { undecided, in, out, closed };
 
-/// What is least about a node that is in (never asked for), beside one that is in, and of one that is closed: no numbers of nodes.
+/// Beside the numbers of nodes: of one that is in; of one beside it, or with nobody left about; of one that is closed.
 inline constexpr std::uint64_t in = 0, beside = std::numeric_limits<std::uint64_t>::max(),
                                no_way = beside - 1;
 

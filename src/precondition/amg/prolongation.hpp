@@ -278,11 +278,12 @@ struct SmoothRow {
 };
 
 /// The same for scalars by a group of a device: its lanes find what entries beside each other add and where, then each lane adds up, in the
-/// order of the row, what has its place.
+/// order of the row, what has its place, in double.
 template <class T>
 struct SmoothRowOfGroup {
   SmoothRow<1, T> row;
-  index_t most;  ///< columns of a row of P; longer ones are left to one lane
+  index_t most;      ///< columns of a row of P; longer ones are left to one lane
+  bool of_own_rows;  ///< the graph has no other couplings than those of A's row
 
   static int bytes(int lanes, index_t most) {
     return static_cast<int>((most + 1 + lanes) * sizeof(double) +
@@ -306,7 +307,8 @@ struct SmoothRowOfGroup {
     const index_t* const strong_end = row.strong.neighbours + row.strong.ends[i];
     const double weight = -row.omega * static_cast<double>(row.inverse[i]);
     const index_t end = A.row_offsets[i + 1];
-    const bool all_stay = strong_end - strong + 1 == end - A.row_offsets[i];  // the diagonal does
+    // The diagonal is no coupling, and stays.
+    const bool all_stay = of_own_rows && strong_end - strong + 1 == end - A.row_offsets[i];
     for (index_t begin = A.row_offsets[i]; begin < end; begin += group.lanes) {
       const index_t n = end - begin < group.lanes ? end - begin : group.lanes;
       group.each(n, [&](index_t j) {
@@ -395,7 +397,8 @@ void smooth(const Exec& exec, const SparseBlocks<T, Space>& A, const Graph<Space
       constexpr index_t most = 15;
       const int lanes = lanes_for(length / 3);
       on_each_group(exec, A.rows, lanes, SmoothRowOfGroup<T>::bytes(lanes, most),
-                    SmoothRowOfGroup<T>{row_of.template operator()<1>(), most});
+                    SmoothRowOfGroup<T>{row_of.template operator()<1>(), most,
+                                        strong.offsets.data() == A.row_offsets.data()});
       return;
     }
   }

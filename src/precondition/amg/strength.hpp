@@ -126,7 +126,7 @@ struct StrongRow {
   }
 };
 
-/// From this mean length on rows of scalars are shared by lanes of a device.
+/// From this mean length on rows are shared by lanes of a device.
 inline constexpr double long_row_of_device = 16;
 
 /// Row i of the graph of a symmetric matrix by a group of a device, whose lanes look at entries beside each other.
