@@ -51,7 +51,8 @@ struct Costs {
   double factor_setup = 20, factor_iteration = 4;  ///< on hosts one thread solves with factors
   double exact_iteration = 4;                      ///< with factors in the order of the rows
   bool by_colours = false;                         ///< the factors that are tried first
-  double many_iterations = 667;                    ///< promised by a trial of 30, are tried again
+  double many_iterations = 667;  ///< promised by a trial of 30, which are tried for longer
+  double settled = never;        ///< Jacobi's work from which on multigrid is tried in any case
 
   /// Of devices: what a kernel takes beside its bytes, and the colouring of factors by a thread of the host, count as well. Constants
   /// of an H200; of a smaller device products and launches are slower by about as much.
@@ -67,7 +68,8 @@ struct Costs {
             .factor_iteration = 4 + 40 * launch,
             .exact_iteration = 4 + 1000 * launch,
             .by_colours = true,
-            .many_iterations = 300};
+            .many_iterations = 300,
+            .settled = 1.5 * (200 + 1400 * launch)};
   }
 };
 
@@ -235,7 +237,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   const auto jacobi_setup = trials.consider(jacobi, 30, 0, jacobi_iteration);
   // Where iterations are many, the first ones promise too much, or nothing yet: longer trials, of about the same work.
   const bool is_hard = trials.promised > costs.many_iterations;
-  if (is_hard && trials.best < never) {
+  if (is_hard && trials.best < costs.settled) {
     trials.begin_again();
     trials.consider(jacobi, 120, 0, jacobi_iteration);
   }
