@@ -323,7 +323,7 @@ struct MultiplyEntries {
 /// Row i of C of scalars on a device by a group, which has the sums on chip: row after row of B, lanes side by side in one. A row longer than
 /// `most` is summed entry by entry.
 template <class T>
-struct AddRows {
+struct MultiplyRowOfGroup {
   MultiplyEntries<1, 1, 1, T> entries;
   index_t most;
 
@@ -423,7 +423,7 @@ void device_values(const Exec& exec, const SparseBlocks<T, Space>& A,
     const auto bytes = static_cast<std::size_t>(most) * (sizeof(T) + sizeof(index_t));
     const auto words = (bytes + sizeof(double) - 1) / sizeof(double) | 1;
     on_each_group(exec, A.rows, lanes, static_cast<int>(words * sizeof(double)),
-                  AddRows<T>{entries, most});
+                  MultiplyRowOfGroup<T>{entries, most});
   } else {
     const offset_t parts = C.blocks() * C.height / rows;  // of a row
     entries.lanes = parts <= 16 ? 8 : 32;
