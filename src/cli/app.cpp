@@ -34,7 +34,7 @@ int run_on(const Ranks& ranks, int argc, char** argv) {
     CLI::App app("Solves sparse linear systems by preconditioned Krylov methods.", "cnc");
     Action action;
     add_solve(app, ranks, action);
-    add_info(app, action);
+    add_info(app, ranks, action);
     add_compare(app, action);
     add_generate(app, action);
     add_backends(app, action);
@@ -47,8 +47,9 @@ int run_on(const Ranks& ranks, int argc, char** argv) {
       command->get_formatter()->column_width(36);
     }
     const Action on_ranks = [&] {
-      if (ranks.size() > 1 && !app.got_subcommand("solve"))
-        throw InvalidArgument("only solve works on several ranks; run the others without mpirun");
+      if (ranks.size() > 1 && !app.got_subcommand("solve") && !app.got_subcommand("info"))
+        throw InvalidArgument(
+            "only solve and info work on several ranks; run the others without mpirun");
       return action();
     };
     return parse_and_run(app, on_ranks, argc, argv);

@@ -23,6 +23,7 @@ struct InfoOptions {
   std::string json;
   std::string precondition;
   std::string coordinates;
+  std::string partition = "segments";
   int threads = 0;
 };
 
@@ -56,9 +57,23 @@ AmgHierarchy build_hierarchy(Context<>& ctx, const InfoOptions& options, const A
   return object->hierarchy();
 }
 
-int info(const InfoOptions& options) {
+/// How a matrix would lie on several ranks.
+int info_of_partition(const InfoOptions& options, const Ranks& ranks) {
+  if (!options.spy.empty() || !options.precondition.empty())
+    throw InvalidArgument("--spy and --precondition of info are not there for several ranks");
+  const Session session(ranks.threads(options.threads));
+  const CutMatrix cut = ranks.cut(options.source, options.partition);
+  if (!ranks.is_first()) return exit_ok;
+  if (options.json != "-") print_partition(std::cout, cut);
+  if (!options.json.empty())
+    write_output(options.json, [&](std::ostream& out) { write_partition_json(out, cut); });
+  return exit_ok;
+}
+
+int info(const InfoOptions& options, const Ranks& ranks) {
   check_outputs({options.spy, options.json}, {options.source, options.coordinates});
   if (!options.coordinates.empty()) check_readable(options.coordinates);
+  if (ranks.size() > 1) return info_of_partition(options, ranks);
   std::optional<AmgOptions> amg;
   if (!options.precondition.empty()) {
     const PreconditionerSpec spec = parse_preconditioner(options.precondition);
@@ -83,7 +98,7 @@ int info(const InfoOptions& options) {
 
 }  // namespace
 
-void add_info(CLI::App& app, Action& action) {
+void add_info(CLI::App& app, const Ranks& ranks, Action& action) {
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = app.add_subcommand("info", "Describe a matrix and advise on its format");
   command->add_option("SOURCE", options->source, "FILE or PROBLEM")->required()->check(not_empty);
@@ -106,10 +121,17 @@ void add_info(CLI::App& app, Action& action) {
   command->add_option("--json", options->json, "Write the facts as JSON ('-': standard output)")
       ->check(not_empty)
       ->type_name("FILE");
+  add_partition_option(*command, options->partition);
   command->add_option("--threads", options->threads, "Threads (default: all)")
       ->check(CLI::Range(1, largest_threads()))
       ->type_name("N");
-  command->callback([options, &action] { action = [options] { return info(*options); }; });
+  command->callback([options, &ranks, &action] {
+    action = [options, &ranks] {
+      int code = exit_ok;
+      ranks.together([&] { code = info(*options, ranks); });
+      return code;
+    };
+  });
 }
 
 }  // namespace cnc::cli

@@ -25,6 +25,16 @@ std::string known_formats() {
   return names;
 }
 
+void add_partition_option(CLI::App& command, std::string& partition) {
+  command
+      .add_option("--partition", partition,
+                  "Of several processes: segments (consecutive rows), or graph (METIS: few entries "
+                  "that couple them)")
+      ->check(CLI::IsMember({"segments", "graph"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
 std::vector<std::string> split_list(const std::string& text) {
   std::vector<std::string> parts;
   std::size_t begin = 0;

@@ -15,6 +15,7 @@ LoadedMatrix Ranks::load(const std::string& source, const SolveRequest&,
                          const FurtherBytes& further_bytes) const {
   return load_matrix(source, further_bytes);
 }
+CutMatrix Ranks::cut(const std::string&, const std::string&) const { return {}; }
 SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
                           const SolveRequest& request) const {
   return run_solve(where, matrix, request);
@@ -87,7 +88,7 @@ std::shared_ptr<DistributedAmg<V, Exec>> multigrid_on_ranks(AmgOptions options,
 }
 
 template <class V>
-RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A, RankLink link) {
+RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A, std::string link) {
   const PartitionFacts& mine = A.facts();
   double sums[] = {double(mine.entries), double(mine.halo_entries)}, all[2];
   double most[] = {double(mine.entries), double(mine.neighbours)}, largest[2];
@@ -99,7 +100,7 @@ RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A, RankLink link) {
           all[0] > 0 ? all[1] / all[0] : 0,
           int(largest[1]),
           to_string(A.partition()),
-          to_string(link)};
+          std::move(link)};
 }
 
 /// The solves after the first, each with one of a quarter of its iterations, and later calls of prepare: as many as were asked
@@ -198,7 +199,7 @@ SolveOutcome solve_in_parts(const PartitionedMatrix<V>& A, Context<Exec>& ctx,
   outcome.backend = &ctx.backend();
   outcome.threads = ctx.threads();
   outcome.prepare_seconds = now() - start;
-  outcome.on_ranks = rows_on_ranks(A, solver.link());
+  outcome.on_ranks = rows_on_ranks(A, to_string(solver.link()));
   const auto own_part = [&](const Vector<V>& all) { return copy_to<Space>(A.scatter(all)); };
   CsrMatrix<V> size;
   size.rows = size.cols = static_cast<index_t>(A.all_rows());
@@ -240,6 +241,19 @@ struct Ranks::State {
   ~State() { MPI_Barrier(MPI_COMM_WORLD); }
 };
 
+namespace {
+
+/// What this rank has of a matrix that was loaded, of which `whole` is there on the first where nobody has parts.
+template <class V>
+PartitionedMatrix<V> partitioned(const Communicator& world, const LoadedMatrix& matrix,
+                                 const CsrMatrix<V>& whole, const SolveRequest& request) {
+  if (matrix.parts) return std::get<PartitionedMatrix<V>>(matrix.parts->of_rank);
+  const Partition kind = request.partition == "graph" ? Partition::graph : Partition::segments;
+  return PartitionedMatrix<V>::scattered(world, whole, {kind, rows_together(matrix.name, request)});
+}
+
+}  // namespace
+
 Ranks::Ranks() {
   if (!started_by_mpi()) return;
   state_ = std::make_unique<State>();
@@ -274,17 +288,29 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
   return with_context(where, [&](auto& ctx) {
     const double start = now();
     const auto solve = [&]<class V>(const CsrMatrix<V>& whole) {
-      const Partition kind = request.partition == "graph" ? Partition::graph : Partition::segments;
-      const auto A = matrix.parts
-                         ? std::get<PartitionedMatrix<V>>(matrix.parts->of_rank)
-                         : PartitionedMatrix<V>::scattered(
-                               state_->world, whole, {kind, rows_together(matrix.name, request)});
+      const auto A = partitioned(state_->world, matrix, whole, request);
       return solve_in_parts(A, ctx, matrix.name, request, start);
     };
     if (request.precision != Precision::f32) return solve(matrix.A);
     const bool has_whole = is_first() && !matrix.parts;
     return solve(has_whole ? convert_values<float>(matrix.A) : CsrMatrix<float>());
   });
+}
+
+CutMatrix Ranks::cut(const std::string& source, const std::string& partition) const {
+  SolveRequest request;
+  request.partition = partition;
+  request.options.method = Method::automatic;
+  CutMatrix cut;
+  cut.matrix = load(source, request, [](index_t, offset_t) { return 0.0; });
+  const auto A = partitioned<double>(state_->world, cut.matrix, cut.matrix.A, request);
+  const PartitionFacts& mine = A.facts();
+  const PartOfRank own{mine.rows,          mine.entries, mine.halo_entries,
+                       mine.boundary_rows, mine.halo,    mine.neighbours};
+  cut.on_ranks = rows_on_ranks(A, "");
+  cut.parts.resize(static_cast<std::size_t>(size()));
+  MPI_Gather(&own, sizeof own, MPI_BYTE, cut.parts.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
+  return cut;
 }
 
 LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "matrix_source.hpp"
+#include "partition_output.hpp"
 #include "solve_run.hpp"
 
 #include <functional>
@@ -28,6 +29,9 @@ class Ranks {
   /// has its size.
   LoadedMatrix load(const std::string& source, const SolveRequest& request,
                     const FurtherBytes& further_bytes) const;
+  /// How the matrix of a source lies on them, cut as solve cuts it. Whole on the first.
+  /// Errors   those of load; InvalidArgument (a matrix that is not square).
+  CutMatrix cut(const std::string& source, const std::string& partition) const;
   /// As run_solve, for the matrix that was loaded. The outcome is whole on the first.
   /// Errors   InvalidArgument (what is not there for several ranks), and those of run_solve.
   SolveOutcome solve(const ContextRequest& where, const LoadedMatrix& matrix,

@@ -175,13 +175,7 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       ->check(CLI::IsMember({"none", "constant"}))
       ->type_name("NAME")
       ->capture_default_str();
-  command
-      .add_option("--partition", a.request.partition,
-                  "Of several processes: segments (consecutive rows), or graph (METIS: few entries "
-                  "that couple them)")
-      ->check(CLI::IsMember({"segments", "graph"}))
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_partition_option(command, a.request.partition);
   command.add_option("--threads", a.threads, "Threads (default: all)")
       ->check(CLI::Range(1, largest_threads()))
       ->type_name("N");

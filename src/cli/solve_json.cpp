@@ -1,4 +1,5 @@
 #include "multigrid.hpp"
+#include "partition_output.hpp"
 #include "solve_output.hpp"
 
 #include <cnc/version.hpp>
@@ -151,9 +152,7 @@ void write_outcome_json(std::ostream& out, const LoadedMatrix& matrix, const Sol
   };
   if (!outcome.preconditioner_choice.empty())
     json["preconditioner_choice"] = outcome.preconditioner_choice;
-  if (const RowsOnRanks& on = outcome.on_ranks; on.ranks > 1)
-    json["ranks"] = {{"count", on.ranks},           {"imbalance", on.imbalance}, {"cut", on.cut},
-                     {"neighbours", on.neighbours}, {"partition", on.partition}, {"link", on.link}};
+  if (outcome.on_ranks.ranks > 1) json["ranks"] = ranks_json(outcome.on_ranks);
   if (outcome.hierarchy) json["multigrid"] = hierarchy_json(*outcome.hierarchy);
   if (outcome.repeats.solves > 1) json["repeat"] = repeats_json(outcome);
   // NaN and "not measured" are both null.

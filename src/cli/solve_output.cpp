@@ -1,6 +1,7 @@
 #include "solve_output.hpp"
 
 #include "multigrid.hpp"
+#include "partition_output.hpp"
 #include "residual_plot.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -164,14 +165,6 @@ std::string speed_text(const SolveOutcome& outcome) {
                       ? " (above it: busy, or a nearer cache)"
                       : "");
   return text;
-}
-
-std::string ranks_text(const RowsOnRanks& on) {
-  return print(
-      "%d, partition %s, the most entries on one %.2f times the mean, %.2g %% of them in columns "
-      "of others, up to %d neighbour%s, through %s",
-      on.ranks, on.partition.c_str(), on.imbalance, 100 * on.cut, on.neighbours,
-      plural(on.neighbours), on.link.c_str());
 }
 
 std::string backend_text(const SolveOutcome& outcome) {

@@ -65,7 +65,7 @@ struct RowsOnRanks {
   double cut = 0;         ///< the share of entries that are in columns of other ranks
   int neighbours = 0;     ///< of a rank at most
   std::string partition;  ///< by what the rows were dealt out
-  std::string link;       ///< through what they exchange entries of x
+  std::string link;       ///< through what they exchange entries of x; empty before they do
 };
 
 /// What came out, for the report on the screen and the one in JSON.

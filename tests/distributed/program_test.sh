@@ -45,8 +45,19 @@ else
   [ "$(grep -c '^cnc: .*METIS' err)" = 1 ] || fail "what is missing is named: $(cat err)"
 fi
 
+# What a partition would be.
+expect 0 "${run[@]}" info poisson2d:30x20 --json cut.json
+grep -q '^Ranks *3, partition segments, .* up to 2 neighbours$' out || fail "the partition in a line: $(cat out)"
+grep -Eq '^ *1 +196 +966 +62 +60 +60 +2$' out || fail "and each rank in one: $(cat out)"
+grep -q '"halo_entries": 62' cut.json || fail "and in JSON: $(cat cut.json)"
+[ "$(grep -c link cut.json)" = 0 ] || fail "nothing is exchanged"
+expect 2 "${run[@]}" info poisson2d:30x20 --spy picture.png
+grep -q '^cnc: --spy' err || fail "what is refused is named: $(cat err)"
+
 # A file that each rank reads a part of; the words of one process for what is wrong with one.
 expect 0 "$cnc" generate poisson2d:30x20 -o A.mtx
+expect 0 "${run[@]}" info A.mtx
+grep -Eq '^ *1 +196 +966 +62 +60 +60 +2$' out || fail "a file is cut as a problem is: $(cat out)"
 expect 0 "${run[@]}" solve A.mtx --rhs random:3 --rtol 1e-11 -o several.mtx
 grep -q '^Matrix *A.mtx  600 × 600, 2,900 nonzeros' out || fail "the size of what is in parts: $(cat out)"
 x_of_one
@@ -66,6 +77,9 @@ done
 
 expect 0 "${run[@]}" solve poisson2d:30x20 --repeat 3
 [ "$(grep -c '^Later solves *2:' out)" = 1 ] || fail "solves after the first: $(cat out)"
+
+expect 2 "${run[@]}" info wide.mtx
+grep -q '^cnc: .*square' err || fail "no partition of what is not square: $(cat err)"
 
 expect 1 "${run[@]}" solve poisson2d:30x20 --max-iterations 2 -q
 expect 2 "${run[@]}" solve nothing.mtx
