@@ -56,7 +56,7 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
     const int k = level.near_null.vectors;
     const std::vector<V> own(level.near_null.rows.data(),
                              level.near_null.rows.data() + level.near_null.rows.extent(0));
-    const auto near_null = channel_->exchange_lists(std::vector<std::vector<V>>(ranks, own));
+    const auto near_null = channel_->share_lists(own);
     PreconditionerSetup outcome;
     channel_->on_each([&] {
       const auto n = static_cast<std::size_t>(A.rows);

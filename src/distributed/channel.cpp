@@ -163,53 +163,99 @@ const void* Channel::broadcast_bytes(const void* mine, std::size_t bytes) {
   return mine_.data();
 }
 
+namespace {
+
+/// Lists that go through one array, by what MPI takes; kept by whoever waits, for MPI may still use them after a failure.
+template <class T>
+struct Lists {
+  std::vector<int> counts, starts, counts_back, starts_back;
+  std::vector<T> there, back;
+
+  explicit Lists(int ranks)
+      : counts(static_cast<std::size_t>(ranks)),
+        starts(counts.size()),
+        counts_back(counts.size()),
+        starts_back(counts.size()) {}
+
+  /// counts_back is known.
+  void make_room() {
+    offset_t total = 0;
+    for (std::size_t r = 0; r < counts_back.size(); ++r) {
+      starts_back[r] = static_cast<int>(total);
+      total += counts_back[r];
+      require(total <= 2147483647, "PartitionedMatrix: more than 2^31 - 1 numbers for one rank");
+    }
+    back.resize(static_cast<std::size_t>(total));
+  }
+  std::vector<std::vector<T>> come() const {
+    std::vector<std::vector<T>> lists(counts_back.size());
+    for (std::size_t r = 0; r < lists.size(); ++r)
+      lists[r].assign(back.begin() + starts_back[r],
+                      back.begin() + starts_back[r] + counts_back[r]);
+    return lists;
+  }
+};
+
+/// The lists that work(lists) exchanges.
+template <class T, class Work>
+std::vector<std::vector<T>> exchanged(int ranks, const Work& work) {
+  auto lists = std::make_unique<Lists<T>>(ranks);
+  try {
+    work(*lists);
+  } catch (...) {
+    lists.release();  // MPI may still use them
+    throw;
+  }
+  return lists->come();
+}
+
+}  // namespace
+
 template <class T>
 std::vector<std::vector<T>> Channel::exchange_lists(const std::vector<std::vector<T>>& lists) {
-  const auto n = static_cast<std::size_t>(size_);
-  struct Buffers {
-    std::vector<int> counts, starts, counts_back, starts_back;
-    std::vector<T> there, back;
-  };
-  auto b = std::make_unique<Buffers>();
-  try {
-    b->counts.resize(n);
-    b->counts_back.resize(n);
-    b->starts.resize(n);
-    b->starts_back.resize(n);
-    for (std::size_t r = 0; r < n; ++r) {
-      require(b->there.size() + lists[r].size() <= 2147483647u,
+  return exchanged<T>(size_, [&](Lists<T>& b) {
+    for (std::size_t r = 0; r < lists.size(); ++r) {
+      require(b.there.size() + lists[r].size() <= 2147483647u,
               "PartitionedMatrix: more than 2^31 - 1 numbers from one rank");
-      b->counts[r] = static_cast<int>(lists[r].size());
-      b->starts[r] = static_cast<int>(b->there.size());
-      b->there.insert(b->there.end(), lists[r].begin(), lists[r].end());
+      b.counts[r] = static_cast<int>(lists[r].size());
+      b.starts[r] = static_cast<int>(b.there.size());
+      b.there.insert(b.there.end(), lists[r].begin(), lists[r].end());
     }
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ialltoall(b->counts.data(), 1, MPI_INT, b->counts_back.data(), 1, MPI_INT, work_,
+    check_mpi(MPI_Ialltoall(b.counts.data(), 1, MPI_INT, b.counts_back.data(), 1, MPI_INT, work_,
                             &request),
               "MPI_Ialltoall");
     wait(&request, 1);
-    offset_t total = 0;
-    for (std::size_t r = 0; r < n; ++r) {
-      b->starts_back[r] = static_cast<int>(total);
-      total += b->counts_back[r];
-      require(total <= 2147483647, "PartitionedMatrix: more than 2^31 - 1 numbers for one rank");
-    }
-    b->back.resize(static_cast<std::size_t>(total));
-    check_mpi(MPI_Ialltoallv(b->there.data(), b->counts.data(), b->starts.data(), mpi_type<T>(),
-                             b->back.data(), b->counts_back.data(), b->starts_back.data(),
+    b.make_room();
+    check_mpi(MPI_Ialltoallv(b.there.data(), b.counts.data(), b.starts.data(), mpi_type<T>(),
+                             b.back.data(), b.counts_back.data(), b.starts_back.data(),
                              mpi_type<T>(), work_, &request),
               "MPI_Ialltoallv");
     wait(&request, 1);
-  } catch (...) {
-    b.release();  // MPI may still use them
-    throw;
-  }
-  std::vector<std::vector<T>> result(n);
-  for (std::size_t r = 0; r < n; ++r)
-    result[r].assign(b->back.begin() + b->starts_back[r],
-                     b->back.begin() + b->starts_back[r] + b->counts_back[r]);
-  return result;
+  });
 }
+
+template <class T>
+std::vector<std::vector<T>> Channel::share_lists(const std::vector<T>& mine) {
+  return exchanged<T>(size_, [&](Lists<T>& b) {
+    const auto count = static_cast<offset_t>(mine.size());
+    const offset_t* const counts = gather_all(&count, 1);
+    for (std::size_t r = 0; r < b.counts_back.size(); ++r) {
+      require(counts[r] <= 2147483647,
+              "PartitionedMatrix: more than 2^31 - 1 numbers from one rank");
+      b.counts_back[r] = static_cast<int>(counts[r]);
+    }
+    b.make_room();
+    b.there = mine;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(
+        MPI_Iallgatherv(b.there.data(), static_cast<int>(count), mpi_type<T>(), b.back.data(),
+                        b.counts_back.data(), b.starts_back.data(), mpi_type<T>(), work_, &request),
+        "MPI_Iallgatherv");
+    wait(&request, 1);
+  });
+}
+
 template std::vector<std::vector<float>> Channel::exchange_lists(
     const std::vector<std::vector<float>>&);
 template std::vector<std::vector<double>> Channel::exchange_lists(
@@ -218,6 +264,9 @@ template std::vector<std::vector<index_t>> Channel::exchange_lists(
     const std::vector<std::vector<index_t>>&);
 template std::vector<std::vector<offset_t>> Channel::exchange_lists(
     const std::vector<std::vector<offset_t>>&);
+template std::vector<std::vector<float>> Channel::share_lists(const std::vector<float>&);
+template std::vector<std::vector<double>> Channel::share_lists(const std::vector<double>&);
+template std::vector<std::vector<offset_t>> Channel::share_lists(const std::vector<offset_t>&);
 
 void Channel::together(const std::function<void()>& work) {
   if (inside_) return work();

@@ -87,6 +87,9 @@ class Channel {
   /// Every rank gets what the others have for it: lists[r] goes to rank r.
   template <class T>
   std::vector<std::vector<T>> exchange_lists(const std::vector<std::vector<T>>& lists);
+  /// Every rank gets the lists of all.
+  template <class T>
+  std::vector<std::vector<T>> share_lists(const std::vector<T>& mine);
 
  private:
   struct Failure {  ///< what ranks tell each other when something has failed

@@ -479,9 +479,8 @@ CsrMatrix<V> whole_of(const PartitionedMatrix<V>& A) {
     numbers[length_at] = static_cast<offset_t>(numbers.size() - length_at - 1);
   }
   const auto ranks = static_cast<std::size_t>(channel.size());
-  const auto all_numbers =
-      channel.exchange_lists(std::vector<std::vector<offset_t>>(ranks, numbers));
-  const auto all_values = channel.exchange_lists(std::vector<std::vector<V>>(ranks, mine));
+  const auto all_numbers = channel.share_lists(numbers);
+  const auto all_values = channel.share_lists(mine);
 
   const auto n = static_cast<std::size_t>(A.all_rows());
   std::vector<std::size_t> in_order(ranks);  // of their rows
