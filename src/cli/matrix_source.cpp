@@ -22,7 +22,7 @@ namespace {
 }
 
 /// A Matrix Market file may be small and its matrix large.
-void require_memory_for(const std::string& path, const FurtherBytes& further_bytes) {
+void require_memory_for(const std::string& path, const FurtherBytes& further_bytes, double share) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;  // a pipe is read once
   MatrixMarketHeader header;
@@ -36,17 +36,17 @@ void require_memory_for(const std::string& path, const FurtherBytes& further_byt
   const double entries = std::min(static_cast<double>(header.entries), most);
   const double matrix = sizeof(index_t) * (header.rows + 1.0) +
                         entries * static_cast<double>(sizeof(index_t) + sizeof(double));
-  detail::require_memory(path, matrix + further_bytes(header.rows, static_cast<offset_t>(entries)),
-                         MemorySpace::host);
+  const double further = further_bytes(header.rows, static_cast<offset_t>(entries));
+  detail::require_memory(path, share * (matrix + further), MemorySpace::host);
 }
 
 }  // namespace
 
-void check_file(const std::string& source, const FurtherBytes& further_bytes) {
+void check_file(const std::string& source, const FurtherBytes& further_bytes, double share) {
   std::error_code ignored;
   if (source.find(':') != std::string::npos && !std::filesystem::exists(source, ignored))
     complain_unknown_problem(source);
-  require_memory_for(source, further_bytes);
+  require_memory_for(source, further_bytes, share);
 }
 
 LoadedMatrix load_matrix(const std::string& source, const FurtherBytes& further_bytes) {

@@ -23,9 +23,10 @@ struct LoadedMatrix {
 /// Bytes that a subcommand takes at least beside a matrix of so many rows and entries.
 using FurtherBytes = std::function<double(index_t rows, offset_t entries)>;
 
-/// Whether there is such a file; and what its header says is compared with the free memory, as by load_matrix.
+/// Whether there is such a file; and what its header says, or the share of it that comes to this machine, is compared with the free
+/// memory, as by load_matrix.
 /// Errors   InvalidArgument naming the known problems; OutOfMemory.
-void check_file(const std::string& source, const FurtherBytes& further_bytes);
+void check_file(const std::string& source, const FurtherBytes& further_bytes, double share = 1);
 
 /// Reads FILE or generates PROBLEM. What the header of a file says is compared with the free memory, together
 /// with what the subcommand takes beside the matrix, before anything else is read.

@@ -321,7 +321,8 @@ LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,
   if (is_problem(source) || request.partition != "segments")
     return is_first() ? load_matrix(source, further_bytes) : matrix;
   if (is_first()) {
-    check_file(source, further_bytes);
+    const int here = state_->world.ranks_of_machine();
+    check_file(source, further_bytes, double(here) / size());
     require_square_file(source, request.options.method);
   }
   const double start = now();
