@@ -84,6 +84,9 @@ class Communicator {
   /// Does something in which ranks may wait for each other in the library's functions. Collective: this is what they all
   /// run in.
   void together(const std::function<void()>& work) const;
+  /// Waits inside together() until all ranks have come here, and gives the processor to others meanwhile. Collective.
+  /// Errors   RankError (another rank has failed).
+  void wait_for_all() const;
 
   const std::shared_ptr<detail::Channel>& channel() const { return channel_; }  ///< for the library
 

@@ -35,7 +35,7 @@ int run_on(const Ranks& ranks, int argc, char** argv) {
     Action action;
     add_solve(app, ranks, action);
     add_info(app, ranks, action);
-    add_compare(app, action);
+    add_compare(app, ranks, action);
     add_generate(app, action);
     add_backends(app, action);
     app.require_subcommand(1);
@@ -47,9 +47,9 @@ int run_on(const Ranks& ranks, int argc, char** argv) {
       command->get_formatter()->column_width(36);
     }
     const Action on_ranks = [&] {
-      if (ranks.size() > 1 && !app.got_subcommand("solve") && !app.got_subcommand("info"))
+      if (ranks.size() > 1 && (app.got_subcommand("generate") || app.got_subcommand("backends")))
         throw InvalidArgument(
-            "only solve and info work on several ranks; run the others without mpirun");
+            "only solve, info and compare work on several ranks; run the others without mpirun");
       return action();
     };
     return parse_and_run(app, on_ranks, argc, argv);

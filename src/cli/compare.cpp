@@ -18,6 +18,8 @@ struct CompareArguments {
   std::string backends;
   std::string formats;
   std::string json;
+  std::string partition = "segments";
+  bool ranks = false;
   CompareRequest request;
 };
 
@@ -37,7 +39,43 @@ CompareRequest request_from(const CompareArguments& arguments) {
   return request;
 }
 
-int compare(const CompareArguments& arguments) {
+/// One matrix on 1, 2, 4, ... processes.
+int compare_ranks(const CompareArguments& arguments, const Ranks& ranks) {
+  if (ranks.size() == 1)
+    throw InvalidArgument("compare --ranks: start it on several, by mpirun -n 4 cnc compare ...");
+  CompareRequest request = request_from(arguments);
+  if (!request.formats.empty() || request.variants || request.backends.size() > 1)
+    throw InvalidArgument("compare --ranks: one backend in its own format");
+  if (request.memory == "all") request.memory = "host";
+  check_outputs({arguments.json}, {arguments.source});
+  const std::string backend = request.backends.empty() ? "auto" : request.backends.front();
+  const int threads = ranks.threads(request.threads);
+  const Session session(threads);
+  const ContextRequest where{backend, memory_of_backend(backend, request.memory), threads,
+                             request.block_threads};
+  (void)find_backend(where.backend, where.memory);
+  const LoadedMatrix matrix =
+      ranks.load_whole(arguments.source, [](index_t rows, offset_t entries) {
+        return rows * 8.0 * sizeof(double) +
+               static_cast<double>(entries) * (sizeof(double) + sizeof(index_t));
+      });
+  const bool report = ranks.is_first() && arguments.json != "-";
+  if (report)
+    std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
+                                        matrix_text(matrix.A) + ", " + origin_text(matrix))
+              << std::flush;
+  const std::vector<RanksTiming> timings = ranks.compare(where, matrix, arguments.partition);
+  if (!ranks.is_first()) return exit_ok;
+  if (report) print_ranks(std::cout << '\n', timings);
+  if (!arguments.json.empty())
+    write_output(arguments.json,
+                 [&](std::ostream& out) { write_ranks_json(out, matrix, timings); });
+  return exit_ok;
+}
+
+int compare(const CompareArguments& arguments, const Ranks& ranks) {
+  if (arguments.ranks) return compare_ranks(arguments, ranks);
+  if (ranks.size() > 1) throw InvalidArgument("compare works on several ranks with --ranks alone");
   const CompareRequest request = request_from(arguments);
   check_outputs({arguments.json}, {arguments.source});
   const bool report = arguments.json != "-";
@@ -64,7 +102,7 @@ int compare(const CompareArguments& arguments) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Action& action) {
+void add_compare(CLI::App& app, const Ranks& ranks, Action& action) {
   auto a = std::make_shared<CompareArguments>();
   CLI::App* command =
       app.add_subcommand("compare", "Time every backend, format and precision on one matrix");
@@ -103,7 +141,16 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_option("--json", a->json, "Write all figures as JSON ('-': standard output)")
       ->check(not_empty)
       ->type_name("FILE");
-  command->callback([a, &action] { action = [a] { return compare(*a); }; });
+  command->add_flag("--ranks", a->ranks,
+                    "Under mpirun: PCG on 1, 2, 4, ... and all processes instead");
+  add_partition_option(*command, a->partition);
+  command->callback([a, &ranks, &action] {
+    action = [a, &ranks] {
+      int code = exit_ok;
+      ranks.together([&] { code = compare(*a, ranks); });
+      return code;
+    };
+  });
 }
 
 }  // namespace cnc::cli

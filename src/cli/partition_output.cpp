@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <limits>
 #include <ostream>
 
 namespace cnc::cli {
@@ -64,6 +66,61 @@ void write_partition_json(std::ostream& out, const CutMatrix& cut) {
                              {"boundary_rows", part.boundary_rows},
                              {"halo", part.halo},
                              {"neighbours", part.neighbours}});
+  out << json.dump(2) << '\n';
+}
+
+namespace {
+
+/// How many times as fast as the first, where both mean something.
+double speed_up(const RanksTiming& timing, const RanksTiming& first) {
+  const bool means = timing.iteration.resolved() && first.iteration.resolved();
+  return means ? first.iteration.median / timing.iteration.median
+               : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+void print_ranks(std::ostream& out, const std::vector<RanksTiming>& timings) {
+  Table table({{"ranks"},
+               {"threads of each"},
+               {"most entries / mean"},
+               {"in columns of others"},
+               {"neighbours"},
+               {"prepare"},
+               {"PCG iteration"},
+               {"times as fast"},
+               {"through", Table::Align::left}});
+  for (const RanksTiming& timing : timings) {
+    const RowsOnRanks& on = timing.on_ranks;
+    const double ratio = speed_up(timing, timings.front());
+    table.add({std::to_string(on.ranks), std::to_string(timing.threads),
+               print("%.2f", on.imbalance), print("%.2g %%", 100 * on.cut),
+               std::to_string(on.neighbours), seconds_text(timing.prepare_seconds),
+               timing.iteration.resolved() ? seconds_text(timing.iteration.median) : "noise",
+               std::isnan(ratio) ? "-" : print("%.2f", ratio), on.link});
+  }
+  table.print(out);
+}
+
+void write_ranks_json(std::ostream& out, const LoadedMatrix& matrix,
+                      const std::vector<RanksTiming>& timings) {
+  nlohmann::json json = {{"cnc_version", version_string},
+                         {"name", matrix.name},
+                         {"rows", matrix.A.rows},
+                         {"nonzeros", matrix.A.nonzeros},
+                         {"ranks", nlohmann::json::array()}};
+  for (const RanksTiming& timing : timings) {
+    nlohmann::json entry = ranks_json(timing.on_ranks);
+    entry["threads"] = timing.threads;
+    entry["prepare_seconds"] = timing.prepare_seconds;
+    const Timing& iteration = timing.iteration;
+    entry["iteration_seconds"] =
+        iteration.resolved() ? nlohmann::json(iteration.median) : nlohmann::json();
+    entry["iteration_spread"] = iteration.spread;
+    const double ratio = speed_up(timing, timings.front());
+    entry["speed_up"] = std::isnan(ratio) ? nlohmann::json() : nlohmann::json(ratio);
+    json["ranks"].push_back(entry);
+  }
   out << json.dump(2) << '\n';
 }
 

@@ -2,6 +2,7 @@
 
 #include "matrix_source.hpp"
 #include "solve_run.hpp"
+#include "timing.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -28,11 +29,24 @@ struct CutMatrix {
   std::vector<PartOfRank> parts;  ///< of all ranks
 };
 
+/// What so many processes take for an iteration.
+struct RanksTiming {
+  RowsOnRanks on_ranks;
+  int threads = 1;  ///< of each
+  double prepare_seconds = 0;
+  Timing iteration;
+};
+
 /// One line about all of it.
 std::string ranks_text(const RowsOnRanks& on);
 nlohmann::json ranks_json(const RowsOnRanks& on);
 
 void print_partition(std::ostream& out, const CutMatrix& cut);
 void write_partition_json(std::ostream& out, const CutMatrix& cut);
+
+/// Each beside the first of them.
+void print_ranks(std::ostream& out, const std::vector<RanksTiming>& timings);
+void write_ranks_json(std::ostream& out, const LoadedMatrix& matrix,
+                      const std::vector<RanksTiming>& timings);
 
 }  // namespace cnc::cli

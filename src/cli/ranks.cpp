@@ -16,6 +16,13 @@ LoadedMatrix Ranks::load(const std::string& source, const SolveRequest&,
   return load_matrix(source, further_bytes);
 }
 CutMatrix Ranks::cut(const std::string&, const std::string&) const { return {}; }
+std::vector<RanksTiming> Ranks::compare(const ContextRequest&, const LoadedMatrix&,
+                                        const std::string&) const {
+  return {};
+}
+LoadedMatrix Ranks::load_whole(const std::string& source, const FurtherBytes& further_bytes) const {
+  return load_matrix(source, further_bytes);
+}
 SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
                           const SolveRequest& request) const {
   return run_solve(where, matrix, request);
@@ -40,6 +47,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <numeric>
 #include <streambuf>
 #include <variant>
@@ -88,12 +96,13 @@ std::shared_ptr<DistributedAmg<V, Exec>> multigrid_on_ranks(AmgOptions options,
 }
 
 template <class V>
-RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A, std::string link) {
+RowsOnRanks rows_on_ranks(const PartitionedMatrix<V>& A, std::string link,
+                          MPI_Comm comm = MPI_COMM_WORLD) {
   const PartitionFacts& mine = A.facts();
   double sums[] = {double(mine.entries), double(mine.halo_entries)}, all[2];
   double most[] = {double(mine.entries), double(mine.neighbours)}, largest[2];
-  MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  MPI_Allreduce(most, largest, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(most, largest, 2, MPI_DOUBLE, MPI_MAX, comm);
   const int ranks = A.ranks().size();
   return {ranks,
           all[0] > 0 ? largest[0] * ranks / all[0] : 1,
@@ -252,6 +261,46 @@ PartitionedMatrix<V> partitioned(const Communicator& world, const LoadedMatrix& 
   return PartitionedMatrix<V>::scattered(world, whole, {kind, rows_together(matrix.name, request)});
 }
 
+/// PCG with Jacobi: iterations as the difference between solves of many and of few, as many of each as all ranks agree on beforehand.
+template <class Exec>
+RanksTiming time_on_ranks(MPI_Comm comm, const Communicator& ranks, Context<Exec>& ctx,
+                          const LoadedMatrix& matrix, const SolveRequest& request) {
+  using Space = typename Exec::memory_space;
+  constexpr index_t few = 4, many = 54;
+  constexpr int samples = 7;
+  const auto A = partitioned(ranks, matrix, matrix.A, request);
+  SolveOptions options;
+  options.rtol = 0;  // never met, so that every solve runs to its limit
+  options.divergence = std::numeric_limits<double>::max();
+  options.record_history = false;
+  DistributedSolver<double, Exec> solver(ctx, options);
+  const double start = now();
+  solver.prepare(A);
+  RanksTiming timing;
+  timing.prepare_seconds = now() - start;
+  timing.threads = ctx.threads();
+  timing.on_ranks = rows_on_ranks(A, to_string(solver.link()), comm);
+  const auto b = zeroed<double, Space>("b", static_cast<std::size_t>(A.rows()));
+  const auto x = zeroed<double, Space>("x", b.extent(0));
+  Kokkos::deep_copy(b, copy_to<Space>(row_sums(A)));
+  bool complete = true;
+  const auto seconds_of = [&](index_t iterations) {
+    SolveOptions limited = options;
+    limited.max_iterations = iterations;
+    solver.set_options(std::move(limited));
+    const TimedSolve solve = time_solve(solver, b, x, [&] { Kokkos::deep_copy(x, 0.0); });
+    complete = complete && solve.iterations == iterations;
+    return solve.seconds;
+  };
+  std::vector<double> seconds;
+  for (int k = 0; k <= samples; ++k) {
+    const double difference = seconds_of(many) - seconds_of(few);
+    if (k > 0) seconds.push_back(difference / (many - few));  // the first warms up
+  }
+  if (complete) timing.iteration = summarize(std::move(seconds));
+  return timing;
+}
+
 }  // namespace
 
 Ranks::Ranks() {
@@ -311,6 +360,35 @@ CutMatrix Ranks::cut(const std::string& source, const std::string& partition) co
   cut.parts.resize(static_cast<std::size_t>(size()));
   MPI_Gather(&own, sizeof own, MPI_BYTE, cut.parts.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
   return cut;
+}
+
+LoadedMatrix Ranks::load_whole(const std::string& source, const FurtherBytes& further_bytes) const {
+  if (is_first()) return load_matrix(source, further_bytes);
+  LoadedMatrix none;
+  none.name = source;
+  return none;
+}
+
+std::vector<RanksTiming> Ranks::compare(const ContextRequest& where, const LoadedMatrix& matrix,
+                                        const std::string& partition) const {
+  SolveRequest request;
+  request.partition = partition;
+  std::vector<RanksTiming> timings;
+  for (int count = 1;; count = std::min(2 * count, size())) {
+    state_->world.wait_for_all();  // who does not come here has failed, and MPI would wait for ever
+    const bool takes_part = state_->world.rank() < count;
+    MPI_Comm some = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, 0, &some);
+    if (takes_part) {
+      const Communicator ranks(some);
+      with_context(where, [&](auto& ctx) {
+        ranks.together(
+            [&] { timings.push_back(time_on_ranks(some, ranks, ctx, matrix, request)); });
+      });
+      MPI_Comm_free(&some);
+    }
+    if (count == size()) return timings;
+  }
 }
 
 LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,

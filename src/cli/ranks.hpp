@@ -32,6 +32,12 @@ class Ranks {
   /// How the matrix of a source lies on them, cut as solve cuts it. Whole on the first.
   /// Errors   those of load; InvalidArgument (a matrix that is not square).
   CutMatrix cut(const std::string& source, const std::string& partition) const;
+  /// PCG with Jacobi on the matrix of a source by 1, 2, 4, ... and all of them, the others waiting. Whole on the first.
+  /// Errors   those of cut.
+  std::vector<RanksTiming> compare(const ContextRequest& where, const LoadedMatrix& matrix,
+                                   const std::string& partition) const;
+  /// The matrix on the first alone, whatever the source.
+  LoadedMatrix load_whole(const std::string& source, const FurtherBytes& further_bytes) const;
   /// As run_solve, for the matrix that was loaded. The outcome is whole on the first.
   /// Errors   InvalidArgument (what is not there for several ranks), and those of run_solve.
   SolveOutcome solve(const ContextRequest& where, const LoadedMatrix& matrix,

@@ -377,5 +377,6 @@ int Communicator::rank() const { return channel_->rank(); }
 int Communicator::size() const { return channel_->size(); }
 int Communicator::ranks_of_machine() const { return channel_->ranks_of_machine(); }
 void Communicator::together(const std::function<void()>& work) const { channel_->together(work); }
+void Communicator::wait_for_all() const { (void)channel_->anywhere(false); }
 
 }  // namespace cnc

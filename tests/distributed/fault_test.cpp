@@ -49,6 +49,19 @@ TEST_CASE("a rank that waits for a device hears of failures on others") {
   world().together([&] { channel.hear_failures(); });  // of this call: none
 }
 
+TEST_CASE("a rank that waits for all hears of one that does not come") {
+  const Communicator ranks;
+  ranks.together([&] { ranks.wait_for_all(); });
+  const std::string text = thrown_by([&] {
+    ranks.together([&] {
+      ranks.wait_for_all();
+      if (is_last()) throw InvalidArgument("told");
+      ranks.wait_for_all();
+    });
+  });
+  CHECK(text == (is_last() ? "told" : "rank " + std::to_string(last) + ": told"));
+}
+
 TEST_CASE("options that differ are refused, by name") {
   Parts parts;
   if (last == 0) {  // one rank agrees with itself

@@ -87,6 +87,21 @@ expect 2 "${run[@]}" solve nothing.mtx
 expect 2 "${run[@]}" solve poisson2d:30x20 --reorder rcm
 grep -q '^cnc: .*reordering' err || fail "what is refused is named: $(cat err)"
 expect 2 "${run[@]}" compare poisson2d:30x20
+[ "$(grep -c '^cnc: compare .*--ranks' err)" = 1 ] || fail "one message: $(cat err)"
+expect 2 "${run[@]}" generate poisson2d:30x20 -o B.mtx
 [ "$(grep -c '^cnc: only solve' err)" = 1 ] || fail "one message: $(cat err)"
+
+# One matrix on 1, 2 and 3 ranks.
+expect 0 "${run[@]}" compare poisson2d:30x20 --ranks --json ranks.json
+for count in 1 2 3; do
+  [ "$(grep -Ec "^ +$count +[0-9]+ +1\.0" out)" = 1 ] || fail "a line for $count ranks: $(cat out)"
+  grep -q "\"count\": $count," ranks.json || fail "and an entry in JSON: $(cat ranks.json)"
+done
+for bad in nothing.mtx wide.mtx "poisson2d:9 --formats csr"; do
+  expect 2 "${run[@]}" compare $bad --ranks
+  [ "$(grep -c '^cnc: ' err)" = 1 ] || fail "one message: $(cat err)"
+done
+expect 2 "$cnc" compare poisson2d:9 --ranks
+grep -q '^cnc: compare --ranks: .*mpirun' err || fail "how it is started: $(cat err)"
 expect 2 "${run[@]}" solve --no-such-option
 [ "$(grep -c '^cnc: ' err)" = 1 ] || fail "one message: $(cat err)"
