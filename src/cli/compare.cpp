@@ -5,7 +5,6 @@
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "session.hpp"
-#include "terminal.hpp"
 
 #include <iostream>
 #include <memory>
@@ -60,10 +59,7 @@ int compare_ranks(const CompareArguments& arguments, const Ranks& ranks) {
                static_cast<double>(entries) * (sizeof(double) + sizeof(index_t));
       });
   const bool report = ranks.is_first() && arguments.json != "-";
-  if (report)
-    std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
-                                        matrix_text(matrix.A) + ", " + origin_text(matrix))
-              << std::flush;
+  if (report) std::cout << matrix_line(matrix) << std::flush;
   const std::vector<RanksTiming> timings = ranks.compare(where, matrix, arguments.partition);
   if (!ranks.is_first()) return exit_ok;
   if (report) print_ranks(std::cout << '\n', timings);
@@ -84,10 +80,7 @@ int compare(const CompareArguments& arguments, const Ranks& ranks) {
   const LoadedMatrix matrix = load_matrix(arguments.source, [](index_t rows, offset_t) {
     return rows * 3.0 * sizeof(double);  // x, y and what y should be
   });
-  if (report)
-    std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
-                                        matrix_text(matrix.A) + ", " + origin_text(matrix))
-              << std::flush;
+  if (report) std::cout << matrix_line(matrix) << std::flush;
   ProgressLine line(true);
   const Comparison comparison = measure_all(matrix.A, request, [&](const std::string& what) {
     line.show("  measuring " + what + " ...");

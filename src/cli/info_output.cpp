@@ -126,8 +126,7 @@ nlohmann::json spd_json(const SpdEvidence& spd) {
 
 void print_facts(std::ostream& out, const LoadedMatrix& matrix, const MatrixFacts& facts) {
   const Structure& s = facts.structure;
-  out << labelled("Matrix", styled(Style::bold, matrix.name) + "  " + matrix_text(matrix.A) + ", " +
-                                origin_text(matrix));
+  out << matrix_line(matrix);
   out << labelled("Rows", row_text(s)) << labelled("Symmetry", symmetry_text(s));
   out << labelled("SPD", spd_text(facts.spd));
   if (s.rows == s.cols && s.rows > 0) {

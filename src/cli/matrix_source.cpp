@@ -83,4 +83,9 @@ std::string origin_text(const LoadedMatrix& matrix) {
   return (matrix.generated ? "generated in " : "read in ") + seconds_text(matrix.seconds);
 }
 
+std::string matrix_line(const LoadedMatrix& matrix) {
+  return labelled("Matrix", styled(Style::bold, matrix.name) + "  " + matrix_text(matrix.A) + ", " +
+                                origin_text(matrix));
+}
+
 }  // namespace cnc::cli

@@ -42,4 +42,7 @@ std::string matrix_text(const CsrMatrix<double>& A);
 /// "read in 1.2 s" or "generated in 30 ms"
 std::string origin_text(const LoadedMatrix& matrix);
 
+/// The first line of a report: its name and the two above.
+std::string matrix_line(const LoadedMatrix& matrix);
+
 }  // namespace cnc::cli

@@ -35,8 +35,7 @@ nlohmann::json ranks_json(const RowsOnRanks& on) {
 }
 
 void print_partition(std::ostream& out, const CutMatrix& cut) {
-  out << labelled("Matrix", styled(Style::bold, cut.matrix.name) + "  " +
-                                matrix_text(cut.matrix.A) + ", " + origin_text(cut.matrix));
+  out << matrix_line(cut.matrix);
   out << labelled("Ranks", ranks_text(cut.on_ranks)) << '\n';
   Table table({{"rank"},
                {"rows"},

@@ -393,11 +393,10 @@ std::vector<RanksTiming> Ranks::compare(const ContextRequest& where, const Loade
 
 LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,
                          const FurtherBytes& further_bytes) const {
-  if (size() == 1) return load_matrix(source, further_bytes);
+  if (size() == 1 || is_problem(source) || request.partition != "segments")
+    return load_whole(source, further_bytes);
   LoadedMatrix matrix;
   matrix.name = source;
-  if (is_problem(source) || request.partition != "segments")
-    return is_first() ? load_matrix(source, further_bytes) : matrix;
   if (is_first()) {
     const int here = state_->world.ranks_of_machine();
     check_file(source, further_bytes, double(here) / size());

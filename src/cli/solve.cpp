@@ -7,7 +7,6 @@
 #include "session.hpp"
 #include "solve_output.hpp"
 #include "solve_run.hpp"
-#include "terminal.hpp"
 
 #include <cnc/formats.hpp>
 #include <cnc/options.hpp>
@@ -94,10 +93,7 @@ int solve(const SolveArguments& arguments, const Ranks& ranks) {
         return solve_bytes(request, where.memory, rows, entries);
       });
   const Interrupt interrupt;  // from here on, Ctrl-C ends the iteration and keeps its results
-  if (report)
-    std::cout << labelled("Matrix", styled(Style::bold, matrix.name) + "  " +
-                                        matrix_text(matrix.A) + ", " + origin_text(matrix))
-              << std::flush;
+  if (report) std::cout << matrix_line(matrix) << std::flush;
   require_square(matrix.name, matrix.A.rows, matrix.A.cols, request.options.method);
 
   const SolveOutcome outcome =
