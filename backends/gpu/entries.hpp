@@ -83,6 +83,8 @@ struct PeerEntries {
   /// added is the result, or, where it meets, is added to what the result holds, for the sum over all ranks.
   static void receive(const Queue&, const PeerOperand<V>&, V* y, const V* with, double* result,
                       bool meets, const RunState*);
+  /// Whether all ranks say yes, once the queue has been waited for, in memory that the device reaches: 1 or 0.
+  static void agree(const Queue&, const PeerOperand<V>&, bool mine, std::int32_t* all);
   /// Dots of y over all ranks.
   static void dots(const Queue&, index_t n, const PeerOperand<V>&, const V* y,
                    const ProductDots<V>& results, const RunState*);
@@ -143,8 +145,9 @@ template <int wave, class Operand, class V>
 struct PlanEntries {
   static std::unique_ptr<RunPlan> plan(const Queue&, const Operand& A, const PlannedRuns&);
   /// Cuts the matrix into parts for runs of the method at this place in Methods with one meeting per iteration.
+  /// peers: other ranks; null: there are none.
   static void make_parts(const Queue&, const Operand& A, DeviceRunPlan<Operand, V>&, int method,
-                         bool preconditioned);
+                         bool preconditioned, const PeerOperand<V>* peers);
 };
 
 template <class V>
@@ -156,9 +159,10 @@ template <int wave, class M, class V>
 struct HaloEntries {
   /// Whether a matrix of so many rows and stored values is worth a look: what is much too large for the processors is not.
   static bool may_fit(const Queue&, index_t rows, offset_t values);
-  /// Of a matrix that may fit. Null: its parts do not.
+  /// Of a matrix that may fit, or the block of it that a rank has. Null: its parts do not.
   static std::unique_ptr<HaloPlan<V>> plan(const Queue&, int method, bool preconditioned,
-                                           const cnc::detail::RowPattern& A);
+                                           const cnc::detail::RowPattern& A,
+                                           const PeerOperand<V>* peers);
   /// False if the device does not start it after all.
   static bool launch(const Queue&, int method, HaloPlan<V>&, const M* values, const V* inverse,
                      const MethodVectors<V>&, MethodScalars*, const RunState&, RunOutcome*);

@@ -2,6 +2,7 @@
 
 #include <gpu/entries.hpp>
 #include <gpu/halo_run.hpp>
+#include <gpu/row_pattern.hpp>
 
 #include <target/launch.hpp>
 #include <target/tuning.hpp>
@@ -20,13 +21,16 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// Shared memory that the kernel has besides: sums of waves, and what its first wave decides.
 inline constexpr std::size_t halo_static_bytes = 2048;
 
-/// Calls f(kernel, run) with the run for so many rows per thread.
+/// Calls f(kernel, run) with the run for so many rows per thread, among devices or on one.
 template <int wave, class M, class V, class Method, class F>
-void with_halo_kernel(int per_thread, const F& f) {
+void with_halo_kernel(int per_thread, bool among, const F& f) {
   const auto with = [&](auto rows) {
     constexpr int k = decltype(rows)::value;
-    f(halo_kernel<tuning::halo_threads, wave, k, M, V, Method>,
-      std::type_identity<HaloRun<wave, k, M, V, Method>>());
+    const auto with_run = [&]<class Run>(std::type_identity<Run> run) {
+      f(halo_kernel<tuning::halo_threads, Run>, run);
+    };
+    if (among) return with_run(std::type_identity<HaloRun<wave, k, M, V, Method, true>>());
+    with_run(std::type_identity<HaloRun<wave, k, M, V, Method, false>>());
   };
   switch (compiled_halo_rows(per_thread)) {
     case 1: return with(std::integral_constant<int, 1>());
@@ -60,10 +64,24 @@ bool HaloEntries<wave, M, V>::may_fit(const Queue& queue, index_t rows, offset_t
          double(values) * sizeof(V) <= padding * blocks * double(facts.shared_bytes);
 }
 
+/// On the host.
+template <class V>
+cnc::detail::PatternBeyond pattern_beyond(const Queue& queue, const PeerOperand<V>& peers) {
+  const auto rows = std::size_t(peers.rows);
+  cnc::detail::PatternBeyond beyond{peers.halo,
+                                    on_host(queue, peers.row, rows),
+                                    on_host(queue, peers.offsets, rows + 1),
+                                    {},
+                                    on_host(queue, peers.sent_rows, std::size_t(peers.sent))};
+  beyond.column = on_host(queue, peers.columns, std::size_t(beyond.offsets.back()));
+  return beyond;
+}
+
 template <int wave, class M, class V>
 std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, int method,
                                                            bool preconditioned,
-                                                           const cnc::detail::RowPattern& A) {
+                                                           const cnc::detail::RowPattern& A,
+                                                           const PeerOperand<V>* peers) {
   const DeviceFacts& facts = device_facts(queue.device);
   const index_t blocks = halo_blocks(facts, A.rows);
   const std::size_t room = facts.shared_bytes - halo_static_bytes;
@@ -72,8 +90,11 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   const double pairs = double(A.columns.size()) / 2 - double(A.rows) * halo_held<V>(per_thread);
   if (pairs * sizeof(EntryPair<V>) > double(blocks) * double(room)) return nullptr;
 
-  const cnc::detail::HostParts parts =
-      cnc::detail::make_parts(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>});
+  std::optional<cnc::detail::PatternBeyond> beyond;
+  if (peers != nullptr) beyond = pattern_beyond(queue, *peers);
+  cnc::detail::HostParts parts =
+      cnc::detail::make_parts(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>},
+                              beyond ? &*beyond : nullptr);
   std::size_t bytes = 0;
   for (const Part& part : parts.part) bytes = std::max(bytes, halo_bytes<V>(part));
   if (!parts.numbered || bytes > room) return nullptr;
@@ -83,12 +104,17 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   plan->grid = {blocks, tuning::halo_threads, bytes};
   bool resident = false;
   with_halo_recurrence<V>(method, [&]<class Method>() {
-    with_halo_kernel<wave, M, V, Method>(plan->per_thread, [&](auto kernel, auto) {
-      resident = resident_blocks(queue, kernel, plan->grid.threads, bytes) >= blocks;
-    });
+    with_halo_kernel<wave, M, V, Method>(
+        plan->per_thread, peers != nullptr, [&](auto kernel, auto) {
+          resident = resident_blocks(queue, kernel, plan->grid.threads, bytes) >= blocks;
+        });
   });
   if (!resident) return nullptr;
   plan->copy(queue, parts);
+  if (peers != nullptr) {
+    plan->sent = std::move(parts.sent);
+    plan->take(queue, *peers);
+  }
   return plan;
 }
 
@@ -100,19 +126,23 @@ bool HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>
   *plan.notes.template as<HaloNotes>() = {};
   bool started = false;
   with_halo_recurrence<V>(method, [&]<class Method>() {
-    with_halo_kernel<wave, M, V, Method>(
-        plan.per_thread, [&]<class Run>(auto kernel, std::type_identity<Run>) {
-          const Run halo_run{values,
-                             inverse,
-                             v,
-                             plan.pointers(),
-                             plan.words.data(),
-                             plan.word_count,
-                             {plan.slots.data(), plan.arrived.data()},
-                             plan.notes.template as<HaloNotes>()};
-          started = launch_resident("halo_run", queue, plan.grid, kernel, halo_run, scalars, run,
-                                    outcome, plan.epoch);
-        });
+    with_halo_kernel<wave, M, V, Method>(plan.per_thread, plan.peers.has_value(),
+                                         [&]<class Run>(auto kernel, std::type_identity<Run>) {
+                                           Run halo_run{values,
+                                                        inverse,
+                                                        v,
+                                                        plan.pointers(),
+                                                        plan.words.data(),
+                                                        plan.word_count,
+                                                        {plan.slots.data(), plan.arrived.data()},
+                                                        plan.notes.template as<HaloNotes>(),
+                                                        {}};
+                                           if constexpr (Run::is_among)
+                                             halo_run.peers = {*plan.peers, plan.sent_to.data()};
+                                           started = launch_resident("halo_run", queue, plan.grid,
+                                                                     kernel, halo_run, scalars, run,
+                                                                     outcome, plan.epoch);
+                                         });
   });
   return started;
 }

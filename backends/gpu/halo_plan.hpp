@@ -4,6 +4,7 @@
 #include <gpu/stamped.hpp>
 
 #include <cnc/contract/methods.hpp>
+#include <cnc/contract/peers.hpp>
 
 #include "parts/parts.hpp"
 
@@ -77,18 +78,34 @@ struct HaloPlan {
   DeviceArray<std::uint32_t> arrived;
   bool has_diagonal = false;  ///< among the entries: where there is no preconditioner
   PinnedBuffer notes;
+  /// @{
+  /// What other devices gather, as PartArrays::sent, and where it goes; and what else there is between them, if there are some.
+  cnc::detail::HostArray<index_t> sent;
+  DeviceArray<PeerPlace<V>> sent_to;
+  std::optional<PeerOperand<V>> peers;
+  /// @}
   index_t word_count = 0;
   int per_thread = 1;  ///< own rows of a thread at most
   Grid grid;
   /// Epochs so far: they go on from run to run, so that nothing has to be cleared.
   std::uint32_t epoch = 0;
 
+  /// Works with these other ranks from now on, whose parts of the matrix and of its vectors are what they were.
+  void take(const Queue& queue, const PeerOperand<V>& others) {
+    peers = others;
+    std::vector<PeerPlace<V>> all(std::size_t(others.sent)), in_order;
+    if (!all.empty())
+      copy_to_host(queue, all.data(), others.sent_to, all.size() * sizeof(PeerPlace<V>));
+    for (const index_t k : sent) in_order.push_back(all[std::size_t(k)]);
+    sent_to.copy(queue, in_order);
+  }
+
   explicit HaloPlan(int device) : notes(device, sizeof(HaloNotes)) {}
 
   PartArrays<DevicePointer> pointers() const {
-    return {parts.part.data(),    parts.rows.data(),    parts.diagonal.data(),
-            parts.exports.data(), parts.imports.data(), parts.slices.data(),
-            parts.columns.data(), parts.places.data(),  parts.absent.data()};
+    return {parts.part.data(),    parts.rows.data(),   parts.diagonal.data(), parts.exports.data(),
+            parts.imports.data(), parts.slices.data(), parts.columns.data(),  parts.places.data(),
+            parts.absent.data(),  parts.sent.data(),   parts.sent_end.data()};
   }
   void copy(const Queue& queue, const cnc::detail::HostParts& host) {
     parts.part.copy(queue, host.part);
@@ -100,6 +117,7 @@ struct HaloPlan {
     parts.columns.copy(queue, host.columns);
     parts.places.copy(queue, host.places);
     parts.absent.copy(queue, host.absent);
+    parts.sent_end.copy(queue, host.sent_end);
     word_count = host.words;
     words.copy(queue, std::vector<StampedWord<V>>(2 * std::size_t(host.words)));
     slots.copy(queue, std::vector<StampedSums::Slot>(2 * host.part.size()));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gpu/halo_plan.hpp>
+#include <gpu/peer_words.hpp>
 #include <gpu/row_values.hpp>
 #include <gpu/run_state.hpp>
 
@@ -21,6 +22,9 @@
 // Vectors of the kind of the residual, which are those of the halo, are D times those of the caller, all others
 // D^-1 times. r . r of the caller's residual is a weighted sum.
 //
+// Among devices that reach each other's memory the halo has rows of theirs too: q of them comes in words that their owners write
+// here. The sums of a device, which its blocks know, become those of all in a second step. Everything else is as on one.
+//
 // The loop is kept short: waves go through it once per meeting, and code that they have to wait for shows.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
@@ -37,6 +41,7 @@ template <class V>
 constexpr std::size_t halo_bytes(const Part& part) {
   return (sizeof(EntryPair<V>) + sizeof(std::uint32_t)) * part_lanes *
              std::size_t(part.groups_beyond) +
+         sizeof(PeerPlace<V>) * std::size_t(part.sent) +
          sizeof(V) * (2 * std::size_t(part.own) + 3 * std::size_t(part.halo)) +
          sizeof(Slice) * (std::size_t(part.slices) + 1) +
          sizeof(index_t) * (std::size_t(part.own) + std::size_t(part.halo));
@@ -54,9 +59,18 @@ constexpr index_t halo_held(int rows) {
   return registers / (of_pair * compiled_halo_rows(rows));
 }
 
-/// per_thread: own rows that a thread has at most.
-template <int wave, int per_thread, class M, class V, class Method>
+/// What a run has of other devices.
+template <class V>
+struct HaloPeers {
+  PeerOperand<V> operand;
+  const PeerPlace<V>* sent_to = nullptr;  ///< as PartArrays::sent
+};
+struct NoHaloPeers {};
+
+/// per_thread: own rows that a thread has at most; among: whether other devices have rows too.
+template <int wave, int per_thread, class M, class V, class Method, bool among>
 struct HaloRun {
+  static constexpr bool is_among = among;
   using Iteration = typename Method::Iteration;
   using Update = typename Iteration::Last;
   using Product = typename FirstPhase<Iteration>::Is;
@@ -77,6 +91,7 @@ struct HaloRun {
   index_t word_count;
   StampedSums sums;
   HaloNotes* notes;
+  std::conditional_t<among, HaloPeers<V>, NoHaloPeers> peers;
 
   /// What the first wave decides for the block.
   struct Control {
@@ -106,6 +121,11 @@ struct HaloRun {
     index_t first[per_thread];   ///< place of the row's pair 0, had all of them one
     EntryPair<V> held[per_thread][holds > 0 ? holds : 1];
     std::uint32_t held_columns[per_thread][holds > 0 ? holds : 1];
+    // Among devices:
+    const PeerPlace<V>* sent_to;
+    index_t sent[per_thread], sent_end[per_thread];  ///< of own rows, in there
+    /// What the numbers of exchanges and meetings are beyond the epoch.
+    std::uint32_t exchanges_beyond, meetings_beyond;
   };
 
   /// Calls body(k, local number) for the thread's own rows.
@@ -132,6 +152,7 @@ struct HaloRun {
     const index_t pairs = part.groups_beyond * part_lanes;
     char* free = dynamic_shared<char>();
     t.matrix = take<EntryPair<V>>(free, pairs);
+    if constexpr (among) t.sent_to = take_copy(free, peers.sent_to + part.first_sent, part.sent);
     t.r = take<V>(free, part.own + part.halo);
     t.beside = take<V>(free, part.halo);
     t.q_halo = take<V>(free, part.halo);
@@ -140,6 +161,15 @@ struct HaloRun {
     t.slices = take_copy(free, parts.slices + part.first_slice, part.slices + 1);
     t.exports = take_copy(free, parts.exports + part.first_row, part.own);
     t.imports = take_copy(free, parts.imports + part.first_halo, part.halo);
+    if constexpr (among) {
+      for (index_t& end : t.sent_end) end = 0;
+      for (index_t& begin : t.sent) begin = 0;
+      const index_t* const end = parts.sent_end + part.first_row;
+      for_own(t, [&](int k, index_t local) {
+        t.sent[k] = local > 0 ? end[local - 1] : 0;
+        t.sent_end[k] = end[local];
+      });
+    }
   }
   /// Room for n of them.
   template <class T>
@@ -155,25 +185,100 @@ struct HaloRun {
     return to;
   }
 
-  /// False on a thread that found what this form cannot do.
-  CNC_GPU_DEVICE bool load(State& t, bool first) const {
+  // --- other devices ----------------------------------------------------------------------------------------
+
+  /// Whether row i of the halo is one of another device.
+  CNC_GPU_DEVICE bool is_beyond(const State& t, index_t i) const {
+    return among && t.imports[i] >= word_count;
+  }
+  /// Devices with the thread's row k in their halo get its value.
+  CNC_GPU_DEVICE void tell(const State& t, int k, V value, std::uint32_t epoch) const {
+    if constexpr (among) {
+      const std::uint32_t number = epoch + t.exchanges_beyond;
+      for (index_t j = t.sent[k]; j < t.sent_end[k]; ++j)
+        send_word(t.sent_to[j].at + number % 2, value, number);
+    }
+  }
+  /// The value of row i of the halo, if it has come.
+  CNC_GPU_DEVICE bool find(const State& t, index_t i, V& value, std::uint32_t epoch) const {
+    const index_t word = t.imports[i];
+    if constexpr (among)
+      if (word >= word_count) {
+        const std::uint32_t number = epoch + t.exchanges_beyond;
+        return find_word(peers.operand.words + 2 * offset_t(word - word_count) + number % 2, value,
+                         number);
+      }
+    return words[offset_t(epoch % 2) * word_count + word].load(value, epoch);
+  }
+  /// Waits for somebody, who may be on another device.
+  template <class Ready>
+  CNC_GPU_DEVICE bool wait_for(const Ready& ready) const {
+    if constexpr (among) {
+      return wait_for_peer(*peers.operand.meeting, ready);
+    } else {
+      const bool came = wait_until(ready);
+      if (!came) notes->stuck = 1;
+      return came;
+    }
+  }
+  /// By the first wave of each block, whose threads have left their share of the sums.
+  CNC_GPU_DEVICE void meet(const State& t, double (&share)[StampedSums::sums],
+                           std::uint32_t epoch) const {
+    if (!sums.combine<wave>(share, epoch)) notes->stuck = 1;
+    if constexpr (among)
+      meet_peers_from_all_blocks<wave>(*peers.operand.meeting, share, epoch + t.meetings_beyond);
+  }
+  /// Calls take(i, value) for the rows of the halo that are of other devices, whose threads have own(k, local) of them. An epoch.
+  template <class Own, class Take>
+  CNC_GPU_DEVICE void share_with_peers(const State& t, std::uint32_t& epoch, const Own& own,
+                                       const Take& take_value) const {
+    ++epoch;
+    for_own(t, [&](int k, index_t local) { tell(t, k, own(k, local), epoch); });
+    for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
+      if (!is_beyond(t, i)) continue;
+      V value;
+      if (!wait_for([&] { return find(t, i, value, epoch); })) value = never_came<V>;
+      take_value(i, value);
+    }
+    double nothing[StampedSums::sums] = {};
+    StampedSums::leave<wave>(nothing);
+    if (thread_index() < wave) meet(t, nothing, epoch);
+    block_barrier();
+  }
+
+  /// False on a thread that found what this form cannot do. Among devices it takes some epochs.
+  CNC_GPU_DEVICE bool load(State& t, bool first, std::uint32_t& epoch) const {
     // Of the values as they are stored, which may be those of a matrix rounded to float.
     constexpr double tolerance = 8 * double(std::numeric_limits<M>::epsilon());
     bool fit = true;
     const index_t all = t.part.own + t.part.halo;
     // D stands in r until the matrix is there.
-    for (index_t i = thread_index(); i < all; i += block_threads()) {
-      t.r[i] = root(row_of(t, i));
-      fit &= t.r[i] > 0 && t.r[i] <= std::numeric_limits<V>::max();
-    }
+    const auto take_root = [&](index_t local, V root) {
+      t.r[local] = root;
+      fit &= root > 0 && root <= std::numeric_limits<V>::max();
+    };
+    if constexpr (among) block_barrier();  // imports are there
+    for (index_t i = thread_index(); i < all; i += block_threads())
+      if (i < t.part.own || !is_beyond(t, i - t.part.own)) take_root(i, root(row_of(t, i)));
     for (index_t i = thread_index(); i < t.part.absent; i += block_threads())
       fit &= values[parts.absent[t.part.first_absent + i]] == M(0);
     block_barrier();
+    if constexpr (among)
+      share_with_peers(
+          t, epoch, [&](int, index_t local) { return t.r[local]; },
+          [&](index_t i, V root) { take_root(t.part.own + i, root); });
     for (index_t& groups : t.groups) groups = 0;
     for_own(t, [&](int k, index_t local) {
       const double d = double(t.r[local]);
       const auto entry = [&](index_t place, std::uint32_t column) {
-        return place < 0 ? V(0) : static_cast<V>(double(values[place]) * (d * double(t.r[column])));
+        if (place == -1) return V(0);
+        double value;
+        if constexpr (among)
+          value = double(place < 0 ? peers.operand.values[cnc::detail::place_beyond(place)]
+                                   : values[place]);
+        else
+          value = double(values[place]);
+        return static_cast<V>(value * (d * double(t.r[column])));
       };
       const index_t lane = local % part_lanes;
       const Slice slice = t.slices[local / part_lanes], next = t.slices[local / part_lanes + 1];
@@ -206,6 +311,7 @@ struct HaloRun {
     });
     block_barrier();
     for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
+      if (is_beyond(t, i)) continue;
       const index_t local = t.part.own + i, row = row_of(t, local);
       const V d = t.r[local];
       t.r[local] = d * v[r][row];
@@ -222,6 +328,21 @@ struct HaloRun {
       });
     });
     block_barrier();
+    if constexpr (among) {
+      share_with_peers(
+          t, epoch, [&](int, index_t local) { return t.r[local]; },
+          [&](index_t i, V value) { t.r[t.part.own + i] = value; });
+      for_vectors<beside>([&](auto j) {
+        if (first) {
+          for (index_t i = thread_index(); i < t.part.halo; i += block_threads())
+            if (is_beyond(t, i)) t.beside[i] = 0;
+        } else {
+          share_with_peers(
+              t, epoch, [&](int k, index_t) { return t.own[j][k]; },
+              [&](index_t i, V value) { t.beside[i] = value; });
+        }
+      });
+    }
     return fit;
   }
 
@@ -277,6 +398,7 @@ struct HaloRun {
       const V sum = (inverse != nullptr ? own + even[k] : even[k]) + odd[k];
       t.q[k] = sum;
       if (t.exports[local] >= 0) to[t.exports[local]].store(sum, epoch);
+      tell(t, k, sum, epoch);
       const double rr = double(own) * double(own);
       share[0] += rr;
       share[1] += rr * double(t.weight[local]);
@@ -287,20 +409,18 @@ struct HaloRun {
   /// q of the halo, by all waves but the first.
   CNC_GPU_DEVICE void receive(const State& t, std::uint32_t epoch) const {
     constexpr int together = 4;
-    const StampedWord<V>* const from = words + offset_t(epoch % 2) * word_count;
     const index_t threads = block_threads() - wave;
     for (index_t first = thread_index() - wave; first < t.part.halo; first += together * threads) {
       V value[together];
-      const bool came = wait_until([&] {
+      const bool came = wait_for([&] {
         bool here = true;
         CNC_GPU_UNROLL
         for (int j = 0; j < together; ++j) {
           const index_t i = first + j * threads;
-          if (i < t.part.halo) here &= from[t.imports[i]].load(value[j], epoch);
+          if (i < t.part.halo) here &= find(t, i, value[j], epoch);
         }
         return here;
       });
-      if (!came) notes->stuck = 1;
       CNC_GPU_UNROLL
       for (int j = 0; j < together; ++j) {
         const index_t i = first + j * threads;
@@ -378,6 +498,10 @@ struct HaloRun {
     if (!nothing) {
       if (s.first == 0) Method::complete(s);
       State t;
+      if constexpr (among) {
+        t.exchanges_beyond = *peers.operand.exchanges - epoch;
+        t.meetings_beyond = *peers.operand.meeting->meetings - epoch;
+      }
       lay_out(t);
       if (thread_index() == 0) {
         control.scalars.set(s);
@@ -385,14 +509,14 @@ struct HaloRun {
         control.begun = false;
       }
       block_barrier();
-      const bool fit = load(t, s.first != 0);
+      const bool fit = load(t, s.first != 0, epoch);
       for (;;) {
         ++epoch;
         double share[StampedSums::sums] = {0, 0, 0, fit ? 0.0 : 1.0};
         multiply(t, epoch, share);
         StampedSums::leave<wave>(share);
         if (thread_index() < wave) {
-          if (!sums.combine<wave>(share, epoch)) notes->stuck = 1;
+          meet(t, share, epoch);
           decide(control, run, share);
         } else {
           receive(t, epoch);
@@ -407,6 +531,12 @@ struct HaloRun {
     if (block_index() != 0 || thread_index() != 0) return;
     notes->meetings = epoch - first_epoch;
     notes->unfit = !nothing && control.unfit;
+    if constexpr (among)
+      if (!nothing) {
+        // All blocks have come to a meeting, before which they read these.
+        *peers.operand.exchanges += epoch - first_epoch;
+        *peers.operand.meeting->meetings += epoch - first_epoch;
+      }
     if (!nothing && !control.unfit) {
       s = control.scalars.get();
       s.breakdown = control.breakdown;
@@ -418,10 +548,10 @@ struct HaloRun {
   }
 };
 
-template <int threads, int wave, int per_thread, class M, class V, class Method>
+template <int threads, class Run>
 CNC_GPU_DENSE_KERNEL(threads, threads)
-halo_kernel(HaloRun<wave, per_thread, M, V, Method> it, MethodScalars* scalars, RunState run,
-            RunOutcome* outcome, std::uint32_t epoch) {
+halo_kernel(Run it, MethodScalars* scalars, RunState run, RunOutcome* outcome,
+            std::uint32_t epoch) {
   it.iterate(scalars, run, outcome, epoch);
 }
 

@@ -49,14 +49,15 @@ inline constexpr double long_iteration_seconds = 50e-6;
 
 /// Whether so many iterations in other forms have cost as much more as it costs to cut a matrix into parts for one meeting, but for
 /// what may be spent at once: whatever is still to come, hardly more than twice the least is paid.
+inline bool parts_pay(offset_t values, bool of_grid, offset_t iterations, double saved) {
+  const double price = double(values) * (of_grid ? tuning::seconds_of_parts_of_grid
+                                                 : tuning::seconds_of_parts_of_graph);
+  return double(iterations) * saved + tuning::seconds_of_parts_at_once >= price;
+}
 template <class Operand>
 bool parts_pay(const Operand& A, offset_t iterations) {
-  const double price =
-      double(stored_values(A)) *
-      (holds_grids<Operand> ? tuning::seconds_of_parts_of_grid : tuning::seconds_of_parts_of_graph);
-  return double(iterations) * tuning::seconds_saved_by_one_meeting +
-             tuning::seconds_of_parts_at_once >=
-         price;
+  return parts_pay(stored_values(A), holds_grids<Operand>, iterations,
+                   tuning::seconds_saved_by_one_meeting);
 }
 
 template <int wave, class Operand, class V>
@@ -71,20 +72,20 @@ std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue,
   const bool is_automatic = runs.form == SolveForm::automatic || runs.form == SolveForm::run;
   if (may_meet_once && (runs.form == SolveForm::one_meeting || (is_automatic && parts_pay(A, 0))))
     make_parts(queue, A, *plan, static_cast<int>(runs.method),
-               runs.preconditioner == PreconditionerKind::jacobi);
+               runs.preconditioner == PreconditionerKind::jacobi, nullptr);
   return plan;
 }
 
 template <int wave, class Operand, class V>
 void PlanEntries<wave, Operand, V>::make_parts(const Queue& queue, const Operand& A,
                                                DeviceRunPlan<Operand, V>& plan, int method,
-                                               bool preconditioned) {
+                                               bool preconditioned, const PeerOperand<V>* peers) {
   using Halo = HaloEntries<wave, typename Operand::value_type, V>;
   plan.forget_halo();
   if (has_row_pattern(A) && Halo::may_fit(queue, A.rows, stored_values(A))) {
     try {
       plan.halo = Halo::plan(queue, method, preconditioned,
-                             cnc::detail::row_pattern(host_pattern(queue, A)));
+                             cnc::detail::row_pattern(host_pattern(queue, A)), peers);
     } catch (const std::bad_alloc&) {  // other forms need no memory for it
     } catch (const OutOfMemory&) {
     }
@@ -153,7 +154,8 @@ struct MethodRunner {
 
   /// Whether to try a form in one launch.
   bool asks_for(SolveForm form) const {
-    return !between() && peers() == nullptr && (run.form == form || run.form == SolveForm::run);
+    return !between() && (peers() == nullptr || form == SolveForm::one_meeting) &&
+           (run.form == form || run.form == SolveForm::run);
   }
 
   /// Begins a recurrence where the run is to, once.
@@ -184,8 +186,8 @@ struct MethodRunner {
       if constexpr (!std::is_void_v<typename Meeting::GoOn>) {
         if (!run.starts && !run.is_first) {
           using GoOn = typename Meeting::GoOn;
-          MatrixEntries<wave, Operand, V>::spmv(queue, V(1), A, v[GoOn::of], V(0), v[GoOn::to]);
-          ++run.launches;
+          streamed().multiply(queue, GoOn::of, GoOn::to);
+          run.launches += streamed().launches_of_multiply();
         }
       }
       if (!HaloEntries<wave, typename Operand::value_type, V>::launch(
@@ -220,14 +222,46 @@ struct MethodRunner {
 
   /// Whether the matrix is in parts, which are made when the form is asked for by name, else when they pay.
   bool has_parts(bool preconditioned) {
-    if (plan.halo &&
-        (plan.halo->pattern != pattern_of(A) || plan.halo->has_diagonal == preconditioned))
-      plan.forget_halo();
-    if (!plan.halo && !plan.halo_refused &&
-        (run.form == SolveForm::one_meeting || parts_pay(A, plan.iterations)))
+    if (plan.halo && !holds_parts(*plan.halo, preconditioned)) plan.forget_halo();
+    if (plan.halo && peers() != nullptr && plan.halo->peers != *peers())
+      plan.halo->take(queue, *peers());
+    if (!plan.halo && !plan.halo_refused && (run.form == SolveForm::one_meeting || parts_pay())) {
       PlanEntries<wave, Operand, V>::make_parts(queue, A, plan, method_index<V, Method>(),
-                                                preconditioned);
+                                                preconditioned, peers());
+      if (peers() != nullptr && !all_ranks(plan.halo != nullptr)) {
+        plan.halo.reset();
+        plan.halo_refused = true;
+      }
+    }
     return plan.halo != nullptr;
+  }
+
+  /// Among ranks the same on all: there the pattern is another one only after renew(true), since some may have it in new arrays
+  /// and others not.
+  bool holds_parts(const HaloPlan<V>& halo, bool preconditioned) const {
+    return (peers() != nullptr || halo.pattern == pattern_of(A)) &&
+           halo.has_diagonal != preconditioned && halo.peers.has_value() == (peers() != nullptr);
+  }
+
+  /// The same on all ranks, which may have the rows in other formats: grids pay sooner, if all have one.
+  bool parts_pay() {
+    if (peers() == nullptr) return gpu::parts_pay(A, plan.iterations);
+    const auto pay = [&](bool of_grid) {
+      return gpu::parts_pay(peers()->most_entries, of_grid, plan.iterations,
+                            tuning::seconds_saved_by_one_meeting_of_ranks);
+    };
+    if (!pay(true)) return false;
+    if (pay(false)) return true;
+    if (!plan.some_have_no_grid) plan.some_have_no_grid = !all_ranks(holds_grids<Operand>);
+    return !plan.some_have_no_grid;
+  }
+  /// Whether all ranks say yes, which all ask at the same place.
+  bool all_ranks(bool mine) {
+    PeerEntries<wave, V>::agree(queue, *peers(), mine, &outcome().stop);
+    ++run.launches;
+    synchronize(queue);
+    ++run.synchronisations;
+    return outcome().stop != 0;
   }
 
   /// Where one meeting is that of another recurrence, a breakdown may be one of its rounding: the method itself goes on from there.

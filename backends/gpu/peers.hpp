@@ -1,74 +1,14 @@
 #pragma once
 
 #include <gpu/entries.hpp>
+#include <gpu/peer_words.hpp>
 #include <gpu/spmv_kernel.hpp>
-#include <gpu/stamped.hpp>
 #include <gpu/vector_ops.hpp>
 
-#include <cnc/contract/peers.hpp>
-
 // What kernels of several devices have to do with each other: entries of a vector that go to neighbours before a product, what
-// has come from them after it, and sums that become those of all ranks. Values go as stamped words, so that nobody waits for a
-// fence; their numbers are in memory of the device, so that launches can be replayed.
+// has come from them after it, and sums that become those of all ranks.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
-
-template <class V>
-CNC_GPU_DEVICE void send_word(PeerWord<V>* to, V value, std::uint32_t number) {
-  using Word = StampedWord<V>;
-  static_assert(sizeof(Word) == sizeof(PeerWord<V>) && alignof(Word) == alignof(PeerWord<V>));
-  store_across(reinterpret_cast<typename Word::Bits*>(to), Word::packed(value, number));
-}
-
-/// The word if it has come.
-template <class V>
-CNC_GPU_DEVICE bool find_word(const PeerWord<V>* from, V& value, std::uint32_t number) {
-  using Word = StampedWord<V>;
-  return Word::unpack(load_across(reinterpret_cast<const typename Word::Bits*>(from)), value,
-                      number);
-}
-
-/// Calls ready() until it says yes; false after some seconds, and soon where somebody was waited for in vain before.
-template <class Ready>
-CNC_GPU_DEVICE bool wait_for_peer(const PeerMeeting& meeting, const Ready& ready) {
-  for (std::uint32_t k = 0; k < tuning::most_polls / 4; ++k) {
-    if (ready()) return true;
-    if (k % 1024 == 1023 && load_relaxed(meeting.given_up) != 0) return false;
-    pause_for_peer();
-  }
-  *meeting.given_up = 1;
-  *static_cast<volatile std::uint32_t*>(meeting.lost) = 1;
-  return false;
-}
-
-/// Sums become those of all ranks, added in the order of these: the same bits on each. By one thread of one device.
-template <int count>
-CNC_GPU_DEVICE void meet_peers(const PeerMeeting& meeting, double (&sums)[count]) {
-  static_assert(count <= most_peer_sums);
-  const std::uint32_t number = *meeting.meetings + 1;
-  *meeting.meetings = number;
-  const auto turn = static_cast<int>(number % 2);
-  for (int r = 0; r < meeting.ranks; ++r)
-    if (r != meeting.rank)
-      for (int k = 0; k < count; ++k)
-        send_word(meeting.there[r].at + 2 * k + turn, sums[k], number);
-  double all[count];
-  for (int r = 0; r < meeting.ranks; ++r) {
-    double his[count];
-    for (int k = 0; k < count; ++k) his[k] = sums[k];
-    if (r != meeting.rank) {
-      const PeerWord<double>* const from = meeting.here + 2 * r * most_peer_sums + turn;
-      const bool came = wait_for_peer(meeting, [&] {
-        bool here = true;
-        for (int k = 0; k < count; ++k) here &= find_word(from + 2 * k, his[k], number);
-        return here;
-      });
-      if (!came) his[0] = never_came<double>;
-    }
-    for (int k = 0; k < count; ++k) all[k] = r == 0 ? his[k] : all[k] + his[k];
-  }
-  for (int k = 0; k < count; ++k) sums[k] = all[k];
-}
 
 /// Entries of x go to those who have rows with them.
 template <class V>
@@ -156,6 +96,21 @@ peer_dots_kernel(index_t n, PeerOperand<V> peers, const V* y, ProductDots<V> res
   meet_peers(*peers.meeting, dots);
   *results.with_result = dots[0];
   if constexpr (count > 1) *results.self_result = dots[1];
+}
+
+/// Whether all ranks say yes. By one thread.
+template <class V>
+CNC_GPU_KERNEL(max_vector_threads)
+agree_kernel(PeerOperand<V> peers, bool mine, std::int32_t* all) {
+  double no[1] = {mine ? 0.0 : 1.0};
+  meet_peers(*peers.meeting, no);
+  *all = no[0] == 0 ? 1 : 0;
+}
+
+template <int wave, class V>
+void PeerEntries<wave, V>::agree(const Queue& queue, const PeerOperand<V>& peers, bool mine,
+                                 std::int32_t* all) {
+  launch("agree", queue, {1, 1}, agree_kernel<V>, peers, mine, all);
 }
 
 template <int wave, class V>

@@ -67,6 +67,7 @@ struct DeviceRunPlan final : RunPlan {
   bool halo_refused = false;  ///< it does not fit, or the device did not start it: not tried again
   bool halo_unfit = false;    ///< the values do not allow it
   offset_t iterations = 0;    ///< that were done in other forms and could have been of this one
+  bool some_have_no_grid = false;  ///< of the ranks
   /// @}
   std::uint64_t unrecordable = 0;  ///< version of a preconditioner that a graph cannot hold
 
@@ -87,7 +88,7 @@ struct DeviceRunPlan final : RunPlan {
   }
   void forget_halo() {
     halo.reset();
-    halo_refused = false;
+    halo_refused = some_have_no_grid = false;
     iterations = 0;
   }
 

@@ -81,6 +81,15 @@ struct StreamedRun {
     });
   }
 
+  /// Vector `to` := A vector `of`, over all ranks; belongs to no run.
+  void multiply(const Queue& queue, int of, int to) const {
+    if (peers != nullptr) PeerEntries<wave, V>::send(queue, *peers, v[of], nullptr);
+    MatrixEntries<wave, Operand, V>::spmv(queue, V(1), A, v[of], V(0), v[to]);
+    if (peers != nullptr)
+      PeerEntries<wave, V>::receive(queue, *peers, v[to], nullptr, nullptr, false, nullptr);
+  }
+  int launches_of_multiply() const { return peers != nullptr ? 3 : 1; }
+
   void begin(const Queue& queue, const RunState& initial) const {
     Passes::begin_run(queue, in(RunPlace::iteration), initial, scalars);
   }

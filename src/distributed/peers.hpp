@@ -197,7 +197,10 @@ class Peers {
                 row_.data(),
                 offsets_.data(),
                 columns_.data(),
-                values_.data()};
+                values_.data(),
+                0};
+    const offset_t* const entries = halo.channel->gather_all(&halo.facts.entries, 1);
+    operand_.most_entries = *std::max_element(entries, entries + halo.channel->size());
   }
 
   const PeerOperand<W>& operand() const { return operand_; }

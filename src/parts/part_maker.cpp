@@ -37,25 +37,61 @@ class RowSet {
   std::size_t first_ = words_.size(), end_ = 0;  ///< of words that are not zero
 };
 
+/// A with the entries beyond, in columns that follow its own.
+RowPattern widened(const RowPattern& A, const PatternBeyond& beyond) {
+  RowPattern wide;
+  wide.rows = A.rows;
+  wide.diagonal.allocate(A.diagonal.size());
+  std::copy(A.diagonal.begin(), A.diagonal.end(), wide.diagonal.begin());
+  wide.absent = A.absent;
+  wide.offsets.allocate(A.offsets.size());
+  for (auto* entries : {&wide.columns, &wide.places})
+    entries->allocate(A.columns.size() + beyond.column.size());
+  std::size_t next = 0, k = 0;
+  for (index_t i = 0; i < A.rows; ++i) {
+    wide.offsets[std::size_t(i)] = static_cast<index_t>(next);
+    for (auto j = std::size_t(A.offsets[std::size_t(i)]);
+         j < std::size_t(A.offsets[std::size_t(i) + 1]); ++j) {
+      wide.columns[next] = A.columns[j];
+      wide.places[next++] = A.places[j];
+    }
+    if (k == beyond.rows.size() || beyond.rows[k] != i) continue;
+    for (index_t j = beyond.offsets[k]; j < beyond.offsets[k + 1]; ++j) {
+      wide.columns[next] = A.rows + beyond.column[std::size_t(j)];
+      wide.places[next++] = place_beyond(j);
+    }
+    ++k;
+  }
+  wide.offsets[std::size_t(A.rows)] = static_cast<index_t>(next);
+  return wide;
+}
+
 class PartMaker {
  public:
-  PartMaker(const RowPattern& A, const PartShape& shape)
-      : A_(A), shape_(shape), part_(partition(A, shape.parts)), own_(A.rows) {
+  /// A: with the entries beyond, if there are any; part: of each of its rows.
+  PartMaker(const RowPattern& A, const PartShape& shape, std::vector<index_t> part,
+            const PatternBeyond* beyond)
+      : A_(A), shape_(shape), beyond_(beyond), part_(std::move(part)), own_(A.rows) {
     made_.part.allocate(static_cast<std::size_t>(shape.parts));
     halo_.resize(made_.part.size());
     deal_out_rows();
+    columns_ = A_.rows + (beyond_ != nullptr ? beyond_->columns : 0);
+    part_.resize(static_cast<std::size_t>(columns_), of_nobody);
+    if (beyond_ != nullptr) list_sent();
     held_ = shape.held(made_.rows_per_thread);
-    for_parts([&] { return RowSet(A_.rows); },
+    for_parts([&] { return RowSet(columns_); },
               [&](index_t p, RowSet& found) { look_at(p, found); });
     place();
     for_parts([] { return 0; }, [&](index_t p, int) { number_words(p); });
     if (!made_.numbered) return;
-    const auto no_numbers = [&] { return HostNumbers(static_cast<std::size_t>(A_.rows)); };
+    const auto no_numbers = [&] { return HostNumbers(static_cast<std::size_t>(columns_)); };
     for_parts(no_numbers, [&](index_t p, HostNumbers& local) { lay_out(p, local.all.data()); });
   }
   HostParts take() { return std::move(made_); }
 
  private:
+  static constexpr index_t of_nobody = -1;
+
   /// Local numbers of the part that a thread lays out, by row.
   struct HostNumbers {
     HostArray<index_t> all;
@@ -102,6 +138,19 @@ class PartMaker {
     for (index_t i = 0; i < A_.rows; ++i) own_[next[std::size_t(part_[std::size_t(i)])]++] = i;
   }
 
+  /// What is sent of each row.
+  void list_sent() {
+    const std::vector<index_t>& rows = beyond_->sent_rows;
+    first_sent_.assign(std::size_t(A_.rows) + 1, 0);
+    for (const index_t row : rows)
+      if (row >= 0) ++first_sent_[std::size_t(row) + 1];
+    for (std::size_t i = 0; i < std::size_t(A_.rows); ++i) first_sent_[i + 1] += first_sent_[i];
+    sent_.resize(std::size_t(first_sent_.back()));
+    std::vector<index_t> next(first_sent_.begin(), first_sent_.end() - 1);
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (rows[k] >= 0) sent_[std::size_t(next[std::size_t(rows[k])]++)] = static_cast<index_t>(k);
+  }
+
   /// Its halo and groups; rows by length where that saves much padding.
   void look_at(index_t p, RowSet& found) {
     const std::span<index_t> rows = own(p);
@@ -122,6 +171,9 @@ class PartMaker {
     }
     Part& made = part(p);
     made.halo = static_cast<index_t>(halo_[std::size_t(p)].size());
+    if (beyond_ != nullptr)
+      for (const index_t row : rows)
+        made.sent += first_sent_[std::size_t(row) + 1] - first_sent_[std::size_t(row)];
     for_slices(rows, [&](std::size_t, index_t groups) {
       ++made.slices;
       made.groups += groups;
@@ -150,7 +202,7 @@ class PartMaker {
     first_word_.assign(made_.part.size(), 0);
     for (const auto& rows : halo_)
       for (const index_t row : rows) {
-        if (word_[std::size_t(row)] == 0) continue;
+        if (row >= A_.rows || word_[std::size_t(row)] == 0) continue;
         word_[std::size_t(row)] = 0;
         ++first_word_[std::size_t(part_[std::size_t(row)])];
       }
@@ -164,6 +216,8 @@ class PartMaker {
       made.first_slice = end.first_slice;
       made.first_group = end.first_group;
       made.first_absent = end.first_absent;
+      made.first_sent = end.first_sent;
+      end.first_sent += made.sent;
       end.first_row += made.own + made.halo;
       end.first_halo += made.halo;
       end.first_slice += made.slices + 1;
@@ -174,6 +228,8 @@ class PartMaker {
     }
     for (auto* by_row : {&made_.rows, &made_.diagonal, &made_.exports})
       by_row->allocate(static_cast<std::size_t>(end.first_row));
+    made_.sent.allocate(static_cast<std::size_t>(end.first_sent));
+    made_.sent_end.allocate(beyond_ != nullptr ? static_cast<std::size_t>(end.first_row) : 0);
     made_.imports.allocate(static_cast<std::size_t>(end.first_halo));
     made_.slices.allocate(static_cast<std::size_t>(end.first_slice));
     const auto pairs = static_cast<std::size_t>(end.first_group) * part_lanes;
@@ -186,13 +242,18 @@ class PartMaker {
   /// Words of own rows, and what there is to say of each row.
   void number_words(index_t p) {
     const Part& made = part(p);
-    index_t word = first_word_[std::size_t(p)];
+    index_t word = first_word_[std::size_t(p)], sent = 0;
     auto at = static_cast<std::size_t>(made.first_row);
     for (const index_t row : own(p)) {
       const auto i = static_cast<std::size_t>(row);
       if (word_[i] >= 0) word_[i] = word++;
       made_.rows[at] = row;
       made_.diagonal[at] = A_.diagonal[i];
+      if (beyond_ != nullptr) {
+        for (index_t k = first_sent_[i]; k < first_sent_[i + 1]; ++k)
+          made_.sent[std::size_t(made.first_sent + sent++)] = sent_[std::size_t(k)];
+        made_.sent_end[at] = sent;
+      }
       made_.exports[at++] = word_[i];
     }
     for (const index_t row : halo_[std::size_t(p)]) {
@@ -208,9 +269,11 @@ class PartMaker {
     const std::span<index_t> rows = own(p);
     const index_t* const by_number = made_.rows.data() + made.first_row;
     for (index_t k = 0; k < made.own + made.halo; ++k) local[by_number[k]] = k;
-    for (index_t k = 0; k < made.halo; ++k)
+    for (index_t k = 0; k < made.halo; ++k) {
+      const index_t row = by_number[made.own + k];
       made_.imports[std::size_t(made.first_halo + k)] =
-          word_[std::size_t(halo_[std::size_t(p)][std::size_t(k)])];
+          row < A_.rows ? word_[std::size_t(row)] : made_.words + (row - A_.rows);
+    }
     Slice* slice = made_.slices.data() + made.first_slice;
     *slice = {};
     for_slices(rows, [&](std::size_t first, index_t groups) {
@@ -249,20 +312,25 @@ class PartMaker {
 
   const RowPattern& A_;
   PartShape shape_;
-  index_t held_ = 0;
-  std::vector<index_t> part_;           ///< of each row
+  const PatternBeyond* beyond_;
+  index_t columns_ = 0, held_ = 0;
+  std::vector<index_t> part_;           ///< of each row, and of columns beyond
   std::vector<index_t> own_;            ///< rows of part 0, 1, ...
   std::vector<std::size_t> first_own_;  ///< of each part in there
   std::vector<std::vector<index_t>> halo_;
   std::vector<index_t> word_;        ///< that a row goes to; -1: nobody gathers it
   std::vector<index_t> first_word_;  ///< of each part
+  std::vector<index_t> sent_,
+      first_sent_;  ///< of each row what is sent, and where its share begins
   HostParts made_;
 };
 
 }  // namespace
 
-HostParts make_parts(const RowPattern& A, const PartShape& shape) {
-  return PartMaker(A, shape).take();
+HostParts make_parts(const RowPattern& A, const PartShape& shape, const PatternBeyond* beyond) {
+  std::vector<index_t> part = partition(A, shape.parts);
+  if (beyond == nullptr) return PartMaker(A, shape, std::move(part), nullptr).take();
+  return PartMaker(widened(A, *beyond), shape, std::move(part), beyond).take();
 }
 
 }  // namespace cnc::detail

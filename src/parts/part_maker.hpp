@@ -15,6 +15,8 @@ struct PartShape {
 };
 
 /// Cuts a matrix into parts. Where local numbers do not suffice there are no entries. On the library's threads.
-HostParts make_parts(const RowPattern& A, const PartShape& shape);
+/// beyond: what its rows have to do with other devices; null: nothing.
+HostParts make_parts(const RowPattern& A, const PartShape& shape,
+                     const PatternBeyond* beyond = nullptr);
 
 }  // namespace cnc::detail

@@ -9,6 +9,9 @@
 // A matrix cut into parts for blocks of threads that keep all they gather. Rows of a part have local numbers: those of its own from 0,
 // then those of its halo, which are rows of others that its product gathers. What a part exports goes through one word of
 // memory for each row.
+//
+// Where the matrix is one rank's block of a larger one, its halo may have rows of other devices too: they are numbered after those
+// of the block.
 
 namespace cnc::detail {
 
@@ -22,11 +25,13 @@ struct Part {
   index_t groups = 0;         ///< of part_lanes pairs of entries
   index_t groups_beyond = 0;  ///< those besides the first few of each slice, which threads hold
   index_t absent = 0;
+  index_t sent = 0;
   index_t first_row = 0;   ///< in rows, diagonal and exports, of own rows; those of the halo follow
   index_t first_halo = 0;  ///< in imports
   index_t first_slice = 0;  ///< in slices
   index_t first_group = 0;
   index_t first_absent = 0;
+  index_t first_sent = 0;
 };
 
 /// Groups of a part before a slice.
@@ -41,13 +46,23 @@ struct PartArrays {
   Array<index_t> rows;  ///< own rows and halo of each part, by local number: in the whole matrix
   Array<index_t> diagonal;  ///< of own rows: place of the value; -1: there is none
   Array<index_t> exports;   ///< of own rows: the word that they go to; -1: nobody gathers them
-  Array<index_t> imports;   ///< of each halo: the words that it comes from
-  Array<Slice> slices;      ///< of each part, and one more
-  /// Local columns, two for each lane of a group, and places of their values; -1 where a row is shorter than the slice.
+  /// Of each halo: the words that it comes from; from HostParts::words on, columns beyond the block.
+  Array<index_t> imports;
+  Array<Slice> slices;  ///< of each part, and one more
+  /// Local columns, two for each lane of a group, and places of their values; -1 where a row is shorter than the slice;
+  /// place_beyond(k) for entry k of PatternBeyond.
   Array<std::uint32_t> columns;
   Array<index_t> places;
   Array<index_t> absent;  ///< places of values that must be zero
+  /// @{
+  /// What goes to other devices, places in PatternBeyond::sent_rows: of each part, in the order of its own rows; and of each row
+  /// of `rows` where its share ends. Empty where there are no others.
+  Array<index_t> sent, sent_end;
+  /// @}
 };
+
+/// Its own inverse.
+constexpr index_t place_beyond(index_t entry) { return -2 - entry; }
 
 struct HostParts : PartArrays<HostArray> {
   int rows_per_thread = 1;

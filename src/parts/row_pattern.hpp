@@ -21,6 +21,13 @@ struct RowPattern {
   std::vector<index_t> absent;
 };
 
+/// The entries of the same rows in columns of other devices, and what these need of the rows.
+struct PatternBeyond {
+  index_t columns = 0;                         ///< how many there are
+  std::vector<index_t> rows, offsets, column;  ///< in CSR: of these rows alone, which ascend
+  std::vector<index_t> sent_rows;              ///< of each value that others are sent; -1: of none
+};
+
 /// @{
 /// What of an operand says where its entries are, on the host.
 struct BcsrPattern {

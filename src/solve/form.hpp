@@ -21,9 +21,10 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
                           system.arithmetic == Arithmetic::fast && system.runs(method) &&
                           system.plans();
   if (runs_among && asked == SolveForm::automatic) return SolveForm::run;
-  const bool is_enqueued =
-      asked == SolveForm::run || asked == SolveForm::streamed || asked == SolveForm::graph;
-  if ((system.arithmetic != Arithmetic::fast || system.ranks) && !(runs_among && is_enqueued)) {
+  const bool is_among = asked == SolveForm::run || asked == SolveForm::streamed ||
+                        asked == SolveForm::graph ||
+                        (asked == SolveForm::one_meeting && facts.meets_once);
+  if ((system.arithmetic != Arithmetic::fast || system.ranks) && !(runs_among && is_among)) {
     // What is compensated or not, and what other ranks have to say, lies between the steps of an iteration.
     const SolveForm steps =
         is_phased(method) ? SolveForm::fused_steps : SolveForm::plain_operations;

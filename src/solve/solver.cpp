@@ -523,14 +523,18 @@ struct Solver<V, Exec>::State {
   /// Whether the layout holds symmetric values only, because `auto` found them so.
   bool chosen_for_symmetry() const { return chosen && is_symmetric_layout(); }
 
-  /// New values for the iterations. What `auto` chose for the values of prepare is chosen again where
-  /// it cannot hold these.
+  /// New values for the iterations. Plans of runs of several ranks begin anew on all where one is laid out anew.
   void take_values(const CsrMatrix<V, Space>& A) {
+    const bool anew = !take_values_here(A);
+    if (system.ranks && system.anywhere(anew)) renew_plan(true);
+  }
+  /// What `auto` chose for the values of prepare is chosen again where it cannot hold these: false then.
+  bool take_values_here(const CsrMatrix<V, Space>& A) {
     if (system.narrow_is_exact && !fits_float(A)) {
       build_system(A);
       note = "float does not hold the new values: they are stored in double, as " + format;
       advice.push_back(note);
-      return;
+      return false;
     }
     try {
       refresh_layout(A);
@@ -541,13 +545,14 @@ struct Solver<V, Exec>::State {
       note = "the new values are not symmetric to the last bit: the layout " + before +
              " gave way to " + format;
       advice.push_back(note);
-      return;
+      return false;
     }
     source = A;
     renew_plan(false);
     if (named().transposes) refresh_transpose(A);
     choose_again();
     update_preconditioners();
+    return true;
   }
 
   void check_solve(std::size_t of_b, std::size_t of_x) const {

@@ -5,6 +5,7 @@
 #include <target/tuning.hpp>
 
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -36,8 +37,9 @@ TEST_CASE("emulated devices write into each other's memory") {
   DistributedSolver<double> solver(emulated());
   solver.prepare(partitioned(known_problem<double>("poisson2d:9x9").A));
   CHECK(solver.link() == RankLink::devices);
-  // Runs go on without the host, but where a product is with the transpose.
-  CHECK(form_of({}) == to_string(SolveForm::graph));
+  // Runs go on without the host, but where a product is with the transpose; in one launch where rows fit on chip.
+  CHECK(form_of({}) == to_string(SolveForm::one_meeting));
+  CHECK(form_of({.method = Method::bicgstab}) == to_string(SolveForm::graph));
   CHECK(form_of({.form = SolveForm::streamed}) == to_string(SolveForm::streamed));
   CHECK(form_of({.form = SolveForm::fused_steps}) == to_string(SolveForm::fused_steps));
   CHECK(form_of({.method = Method::bicg}) == to_string(SolveForm::fused_steps));
@@ -53,6 +55,97 @@ TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
 }
 TEST_CASE("ranks of emulated devices have the same bits on every run") { check_bits(emulated()); }
 
+TEST_CASE("emulated devices meet once in an iteration") {
+  for (const char* const text :
+       {"poisson2d:15x14", "poisson3d:8", "elasticity3d:2", "wathen:4x5", "poisson2d:3x40"}) {
+    const auto problem = known_problem<double>(text);
+    for (const Method method : {Method::pcg, Method::pcg_single_reduction})
+      for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
+        INFO(text << " " << method_name(method) << " " << int(kind));
+        const SolveOptions options{
+            .method = method, .form = SolveForm::one_meeting, .preconditioner = kind, .rtol = 1e-9};
+        const Outcome<double> outcome = solve_in_parts(emulated(), problem, options);
+        check_solution(problem, outcome);
+        CHECK(outcome.report.form == SolveForm::one_meeting);
+        check_histories(outcome.report.history, solve_as_one(problem, options).history, 1000);
+        CHECK(same_bits(solve_in_parts(emulated(), problem, options).x, outcome.x));
+      }
+  }
+}
+
+namespace {
+
+/// Parts are made after iterations alone, for as long as it lives.
+class NothingAtOnce {
+ public:
+  ~NothingAtOnce() { gpu::tuning::seconds_of_parts_at_once = before_; }
+
+ private:
+  double before_ = std::exchange(gpu::tuning::seconds_of_parts_at_once, 0.0);
+};
+
+}  // namespace
+
+TEST_CASE("emulated devices: runs of few iterations go on where the last one was") {
+  const auto problem = known_problem<double>("poisson2d:15x14");
+  const PartitionedMatrix<double> A = partitioned(problem.A);
+  const Vector<double> b = own_part(A, problem.b);
+  for (const Method method : {Method::pcg, Method::pcg_single_reduction}) {
+    SolveOptions options{.method = method, .rtol = 1e-9};
+    const SolveReport one = solve_as_one(problem, options);
+    int calls = 0;
+    options.callback_interval = 3;
+    options.callback = [&](const Progress&) {
+      ++calls;
+      return true;
+    };
+    for (const bool at_once : {true, false}) {
+      INFO(method_name(method) << " " << at_once);
+      std::optional<NothingAtOnce> later;
+      if (!at_once) later.emplace();
+      // Some ranks have another format, so that grids are made as others are.
+      options.format = parse_format(world().rank() == 0 ? "dia" : "csr");
+      DistributedSolver<double> solver(emulated(), options);
+      solver.prepare(A);
+      const Vector<double> x("x", b.extent(0));
+      const SolveReport report = solver.solve(b, x);
+      check_solution(problem, {report, whole_of(A, x)});
+      CHECK(report.form == SolveForm::one_meeting);
+      CHECK(std::abs(report.iterations - one.iterations) <= 2);
+      check_histories(report.history, one.history, 1000);
+    }
+    CHECK(calls > 10);
+  }
+}
+
+TEST_CASE("emulated devices: values that change, and such as one meeting is not for") {
+  auto problem = known_problem<double>("poisson2d:15x14");
+  DistributedSolver<double> solver(emulated(), {.method = Method::pcg, .rtol = 1e-9});
+  solver.prepare(partitioned(problem.A));
+  const auto solve = [&] {
+    const PartitionedMatrix<double> A = partitioned(problem.A);
+    const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
+    const SolveReport report = solver.solve(b, x);
+    check_solution(problem, {report, whole_of(A, x)});
+    return report.form;
+  };
+  CHECK(solve() == SolveForm::one_meeting);
+  // Of D A D another diagonal for each row.
+  for (index_t i = 0; i < problem.rows(); ++i)
+    for (index_t k = problem.A.row_offsets(i); k < problem.A.row_offsets(i + 1); ++k)
+      problem.A.values(k) *= (1 + i % 3) * (1 + problem.A.columns(k) % 3);
+  problem.b = product(problem.A, varied_vector<double>(problem.rows()));
+  solver.update_values(partitioned(problem.A));
+  CHECK(solve() == SolveForm::one_meeting);
+  // Values that float does not hold, on one rank: the matrix is laid out anew there.
+  const index_t last = problem.rows() - 1;
+  problem.A.values(problem.A.row_offsets(last + 1) - 1) += 0.1;
+  problem.b = product(problem.A, varied_vector<double>(problem.rows()));
+  solver.update_values(partitioned(problem.A));
+  CHECK(solve() == SolveForm::one_meeting);
+  CHECK(solve() == SolveForm::one_meeting);
+}
+
 TEST_CASE("emulated devices: float vectors, and ranks without rows") {
   const auto in_float = known_problem<float>("poisson2d:16x16");
   check_solution(in_float, solve_in_parts(emulated(), in_float, {.rtol = 1e-5}));
@@ -66,10 +159,12 @@ namespace {
 /// Devices soon give up waiting for each other.
 class FewPolls {
  public:
+  explicit FewPolls(std::uint32_t polls = 20000)
+      : before_(std::exchange(gpu::tuning::most_polls, polls)) {}
   ~FewPolls() { gpu::tuning::most_polls = before_; }
 
  private:
-  std::uint32_t before_ = std::exchange(gpu::tuning::most_polls, 20000u);
+  std::uint32_t before_;
 };
 
 /// Does nothing to a vector, once late on the last rank.
@@ -112,9 +207,26 @@ TEST_CASE("emulated devices: one that is not heard of ends the solve on all") {
              Catch::Matchers::Contains("call prepare before solve"));
   SolveOptions options = solver.options();
   options.form = SolveForm::automatic;
+  options.form = SolveForm::automatic;
   solver.set_options(options);
   solver.set_preconditioner(std::make_shared<DistributedAmg<double>>());
   solver.prepare(A);
+  Kokkos::deep_copy(x, 0.0);
+  check_solution(problem, {solver.solve(b, x), whole_of(A, x)});
+}
+
+TEST_CASE("emulated devices: one not heard of within a launch ends the solve on all") {
+  const auto problem = known_problem<double>("poisson2d:15x14");
+  DistributedSolver<double> solver(emulated(), {.form = SolveForm::one_meeting});
+  const Communicator ranks;
+  const PartitionedMatrix<double> A = partitioned(problem.A, ranks);
+  solver.prepare(A);
+  const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
+  {
+    const FewPolls hardly_any(40);
+    CHECK(thrown_by([&] { solver.solve(b, x); }) != "");
+  }
+  solver.prepare(partitioned(problem.A));
   Kokkos::deep_copy(x, 0.0);
   check_solution(problem, {solver.solve(b, x), whole_of(A, x)});
 }

@@ -37,7 +37,7 @@ struct PeerPlace {
 };
 
 /// Sums of a phase at most.
-inline constexpr int most_peer_sums = 3;
+inline constexpr int most_peer_sums = 4;
 
 /// How devices that reach each other's memory add up sums. Nothing is acknowledged: whoever writes to the words of meeting
 /// n + 2 has seen that all came to meeting n + 1, after they had read those of n.
@@ -55,8 +55,8 @@ struct PeerMeeting {
 /// Where entries of a vector of V go and come from, between devices that reach each other's memory, and what a rank has of a
 /// matrix in columns of others. All in the memory of this device.
 ///
-/// Neighbours wait for each other in every exchange: besides entries, each gets a word that says no more than that it has come.
-/// So two words of each entry in turn are enough, as in PeerMeeting.
+/// Neighbours wait for each other in every exchange: besides entries, each gets a word that says no more than that it has come, or
+/// all ranks meet after it. So two words of each entry in turn are enough, as in PeerMeeting.
 template <class V>
 struct PeerOperand {
   const PeerMeeting* meeting = nullptr;   ///< of all ranks
@@ -73,6 +73,8 @@ struct PeerOperand {
   const index_t *row = nullptr, *offsets = nullptr, *columns = nullptr;
   const V* values = nullptr;
   /// @}
+  offset_t most_entries =
+      0;  ///< of the rows of a rank: the same on all, which so tell alike what set-ups pay
 
   /// Whether what was recorded with one of them holds for the other.
   bool operator==(const PeerOperand&) const = default;

@@ -40,7 +40,7 @@ struct PlannedRuns {
 struct RunPlan {
   virtual ~RunPlan() = default;
   /// To be called when values of the matrix, or its preconditioner, are others; with `pattern` also where its entries are may
-  /// be. Allocates nothing.
+  /// be. Runs of several ranks decide by it what they do alike: `pattern` is then the same on all. Allocates nothing.
   virtual void renew(bool pattern) { (void)pattern; }
 };
 
@@ -77,7 +77,7 @@ struct MethodRun {
   void* behind_context = nullptr;  ///< its argument
   /// Backends with `run_plan`, except for the resident form.
   EnqueuedPreconditioner preconditioner;
-  /// Backends with peers, streamed or in a graph: sums are then over all ranks, which all make the same runs.
+  /// Backends with peers, streamed, in a graph or with one meeting: sums are then over all ranks, which all make the same runs.
   PeersOfRun peers;
 
   index_t iterations = 0;           ///< out: iterations done

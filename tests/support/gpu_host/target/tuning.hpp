@@ -48,6 +48,7 @@ inline std::uint32_t most_polls = 1u << 26;     ///< which a test changes
 /// What an iteration of it saves, and what the host takes to cut a grid and any other graph into its parts, for each value that is
 /// stored: by these the automatic choice tells when iterations have paid for that.
 inline constexpr double seconds_saved_by_one_meeting = 4e-6;
+inline constexpr double seconds_saved_by_one_meeting_of_ranks = 15e-6;  ///< of several devices
 inline constexpr double seconds_of_parts_of_grid = 10e-9;
 inline constexpr double seconds_of_parts_of_graph = 60e-9;
 /// So much of that is taken before any iteration has paid for it.
