@@ -41,7 +41,9 @@ template <class V>
 constexpr std::size_t halo_bytes(const Part& part) {
   return (sizeof(EntryPair<V>) + sizeof(std::uint32_t)) * part_lanes *
              std::size_t(part.groups_beyond) +
-         sizeof(PeerPlace<V>) * std::size_t(part.sent) +
+         (part.sent > 0 ? sizeof(PeerPlace<V>) * std::size_t(part.sent) +
+                              sizeof(index_t) * std::size_t(part.own)
+                        : 0) +
          sizeof(V) * (2 * std::size_t(part.own) + 3 * std::size_t(part.halo)) +
          sizeof(Slice) * (std::size_t(part.slices) + 1) +
          sizeof(index_t) * (std::size_t(part.own) + std::size_t(part.halo));
@@ -123,7 +125,7 @@ struct HaloRun {
     std::uint32_t held_columns[per_thread][holds > 0 ? holds : 1];
     // Among devices:
     const PeerPlace<V>* sent_to;
-    index_t sent[per_thread], sent_end[per_thread];  ///< of own rows, in there
+    const index_t* sent_end;  ///< of own rows: where their share of it ends, if there are any
     /// What the numbers of exchanges and meetings are beyond the epoch.
     std::uint32_t exchanges_beyond, meetings_beyond;
   };
@@ -161,15 +163,8 @@ struct HaloRun {
     t.slices = take_copy(free, parts.slices + part.first_slice, part.slices + 1);
     t.exports = take_copy(free, parts.exports + part.first_row, part.own);
     t.imports = take_copy(free, parts.imports + part.first_halo, part.halo);
-    if constexpr (among) {
-      for (index_t& end : t.sent_end) end = 0;
-      for (index_t& begin : t.sent) begin = 0;
-      const index_t* const end = parts.sent_end + part.first_row;
-      for_own(t, [&](int k, index_t local) {
-        t.sent[k] = local > 0 ? end[local - 1] : 0;
-        t.sent_end[k] = end[local];
-      });
-    }
+    if constexpr (among)
+      t.sent_end = take_copy(free, parts.sent_end + part.first_row, part.sent > 0 ? part.own : 0);
   }
   /// Room for n of them.
   template <class T>
@@ -191,11 +186,12 @@ struct HaloRun {
   CNC_GPU_DEVICE bool is_beyond(const State& t, index_t i) const {
     return among && t.imports[i] >= word_count;
   }
-  /// Devices with the thread's row k in their halo get its value.
-  CNC_GPU_DEVICE void tell(const State& t, int k, V value, std::uint32_t epoch) const {
+  /// Devices with an own row in their halo get its value.
+  CNC_GPU_DEVICE void tell(const State& t, index_t local, V value, std::uint32_t epoch) const {
     if constexpr (among) {
+      if (t.part.sent == 0) return;  // registers for each row would be spilled, from all blocks
       const std::uint32_t number = epoch + t.exchanges_beyond;
-      for (index_t j = t.sent[k]; j < t.sent_end[k]; ++j)
+      for (index_t j = local > 0 ? t.sent_end[local - 1] : 0; j < t.sent_end[local]; ++j)
         send_word(t.sent_to[j].at + number % 2, value, number);
     }
   }
@@ -233,7 +229,7 @@ struct HaloRun {
   CNC_GPU_DEVICE void share_with_peers(const State& t, std::uint32_t& epoch, const Own& own,
                                        const Take& take_value) const {
     ++epoch;
-    for_own(t, [&](int k, index_t local) { tell(t, k, own(k, local), epoch); });
+    for_own(t, [&](int k, index_t local) { tell(t, local, own(k, local), epoch); });
     for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
       if (!is_beyond(t, i)) continue;
       V value;
@@ -398,7 +394,7 @@ struct HaloRun {
       const V sum = (inverse != nullptr ? own + even[k] : even[k]) + odd[k];
       t.q[k] = sum;
       if (t.exports[local] >= 0) to[t.exports[local]].store(sum, epoch);
-      tell(t, k, sum, epoch);
+      tell(t, local, sum, epoch);
       const double rr = double(own) * double(own);
       share[0] += rr;
       share[1] += rr * double(t.weight[local]);

@@ -78,6 +78,7 @@ CNC_GPU_DEVICE void meet_peers_from_all_blocks(const PeerMeeting& meeting, doubl
   const auto turn = static_cast<int>(number % 2);
   const int lane = thread_index(), k = lane % count;
   double mine = sums[0];
+  CNC_GPU_UNROLL
   for (int j = 1; j < count; ++j)
     if (k == j) mine = sums[j];
   constexpr int together = wave / count;
@@ -103,6 +104,7 @@ CNC_GPU_DEVICE void meet_peers_from_all_blocks(const PeerMeeting& meeting, doubl
   }
   if (lane < count) all[lane] = sum;
   wave_barrier<wave>();
+  CNC_GPU_UNROLL
   for (int j = 0; j < count; ++j) sums[j] = all[j];
 }
 
