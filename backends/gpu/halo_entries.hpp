@@ -92,7 +92,7 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
 
   std::optional<cnc::detail::PatternBeyond> beyond;
   if (peers != nullptr) beyond = pattern_beyond(queue, *peers);
-  cnc::detail::HostParts parts =
+  const cnc::detail::HostParts parts =
       cnc::detail::make_parts(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>},
                               beyond ? &*beyond : nullptr);
   std::size_t bytes = 0;
@@ -111,10 +111,7 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   });
   if (!resident) return nullptr;
   plan->copy(queue, parts);
-  if (peers != nullptr) {
-    plan->sent = std::move(parts.sent);
-    plan->take(queue, *peers);
-  }
+  if (peers != nullptr) plan->peers = *peers;
   return plan;
 }
 
@@ -138,7 +135,7 @@ bool HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>
                                                         plan.notes.template as<HaloNotes>(),
                                                         {}};
                                            if constexpr (Run::is_among)
-                                             halo_run.peers = {*plan.peers, plan.sent_to.data()};
+                                             halo_run.peers = *plan.peers;
                                            started = launch_resident("halo_run", queue, plan.grid,
                                                                      kernel, halo_run, scalars, run,
                                                                      outcome, plan.epoch);

@@ -41,6 +41,7 @@ struct HaloNotes {
   /// Nothing was done: D is not real, or not that of this matrix, or there are entries where there were none.
   std::int32_t unfit;
   std::int32_t stuck;  ///< some block was not heard of any more
+  std::int32_t lost;   ///< some other device was not
 };
 
 /// Two entries of a row that are read together.
@@ -78,27 +79,12 @@ struct HaloPlan {
   DeviceArray<std::uint32_t> arrived;
   bool has_diagonal = false;  ///< among the entries: where there is no preconditioner
   PinnedBuffer notes;
-  /// @{
-  /// What other devices gather, as PartArrays::sent, and where it goes; and what else there is between them, if there are some.
-  cnc::detail::HostArray<index_t> sent;
-  DeviceArray<PeerPlace<V>> sent_to;
-  std::optional<PeerOperand<V>> peers;
-  /// @}
+  std::optional<PeerOperand<V>> peers;  ///< of the last run, if there are other devices
   index_t word_count = 0;
   int per_thread = 1;  ///< own rows of a thread at most
   Grid grid;
   /// Epochs so far: they go on from run to run, so that nothing has to be cleared.
   std::uint32_t epoch = 0;
-
-  /// Works with these other ranks from now on, whose parts of the matrix and of its vectors are what they were.
-  void take(const Queue& queue, const PeerOperand<V>& others) {
-    peers = others;
-    std::vector<PeerPlace<V>> all(std::size_t(others.sent)), in_order;
-    if (!all.empty())
-      copy_to_host(queue, all.data(), others.sent_to, all.size() * sizeof(PeerPlace<V>));
-    for (const index_t k : sent) in_order.push_back(all[std::size_t(k)]);
-    sent_to.copy(queue, in_order);
-  }
 
   explicit HaloPlan(int device) : notes(device, sizeof(HaloNotes)) {}
 
@@ -117,6 +103,7 @@ struct HaloPlan {
     parts.columns.copy(queue, host.columns);
     parts.places.copy(queue, host.places);
     parts.absent.copy(queue, host.absent);
+    parts.sent.copy(queue, host.sent);
     parts.sent_end.copy(queue, host.sent_end);
     word_count = host.words;
     words.copy(queue, std::vector<StampedWord<V>>(2 * std::size_t(host.words)));

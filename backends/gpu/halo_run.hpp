@@ -61,12 +61,6 @@ constexpr index_t halo_held(int rows) {
   return registers / (of_pair * compiled_halo_rows(rows));
 }
 
-/// What a run has of other devices.
-template <class V>
-struct HaloPeers {
-  PeerOperand<V> operand;
-  const PeerPlace<V>* sent_to = nullptr;  ///< as PartArrays::sent
-};
 struct NoHaloPeers {};
 
 /// per_thread: own rows that a thread has at most; among: whether other devices have rows too.
@@ -93,7 +87,7 @@ struct HaloRun {
   index_t word_count;
   StampedSums sums;
   HaloNotes* notes;
-  std::conditional_t<among, HaloPeers<V>, NoHaloPeers> peers;
+  std::conditional_t<among, PeerOperand<V>, NoHaloPeers> peers;
 
   /// What the first wave decides for the block.
   struct Control {
@@ -154,7 +148,12 @@ struct HaloRun {
     const index_t pairs = part.groups_beyond * part_lanes;
     char* free = dynamic_shared<char>();
     t.matrix = take<EntryPair<V>>(free, pairs);
-    if constexpr (among) t.sent_to = take_copy(free, peers.sent_to + part.first_sent, part.sent);
+    if constexpr (among) {
+      auto* const to = take<PeerPlace<V>>(free, part.sent);
+      for (index_t i = thread_index(); i < part.sent; i += block_threads())
+        to[i] = peers.sent_to[parts.sent[part.first_sent + i]];
+      t.sent_to = to;
+    }
     t.r = take<V>(free, part.own + part.halo);
     t.beside = take<V>(free, part.halo);
     t.q_halo = take<V>(free, part.halo);
@@ -201,8 +200,7 @@ struct HaloRun {
     if constexpr (among)
       if (word >= word_count) {
         const std::uint32_t number = epoch + t.exchanges_beyond;
-        return find_word(peers.operand.words + 2 * offset_t(word - word_count) + number % 2, value,
-                         number);
+        return find_word(peers.words + 2 * offset_t(word - word_count) + number % 2, value, number);
       }
     return words[offset_t(epoch % 2) * word_count + word].load(value, epoch);
   }
@@ -210,7 +208,9 @@ struct HaloRun {
   template <class Ready>
   CNC_GPU_DEVICE bool wait_for(const Ready& ready) const {
     if constexpr (among) {
-      return wait_for_peer(*peers.operand.meeting, ready);
+      const bool came = wait_for_peer(*peers.meeting, ready);
+      if (!came) notes->lost = 1;
+      return came;
     } else {
       const bool came = wait_until(ready);
       if (!came) notes->stuck = 1;
@@ -222,7 +222,8 @@ struct HaloRun {
                            std::uint32_t epoch) const {
     if (!sums.combine<wave>(share, epoch)) notes->stuck = 1;
     if constexpr (among)
-      meet_peers_from_all_blocks<wave>(*peers.operand.meeting, share, epoch + t.meetings_beyond);
+      if (!meet_peers_from_all_blocks<wave>(*peers.meeting, share, epoch + t.meetings_beyond))
+        notes->lost = 1;
   }
   /// Calls take(i, value) for the rows of the halo that are of other devices, whose threads have own(k, local) of them. An epoch.
   template <class Own, class Take>
@@ -270,8 +271,8 @@ struct HaloRun {
         if (place == -1) return V(0);
         double value;
         if constexpr (among)
-          value = double(place < 0 ? peers.operand.values[cnc::detail::place_beyond(place)]
-                                   : values[place]);
+          value =
+              double(place < 0 ? peers.values[cnc::detail::place_beyond(place)] : values[place]);
         else
           value = double(values[place]);
         return static_cast<V>(value * (d * double(t.r[column])));
@@ -495,8 +496,8 @@ struct HaloRun {
       if (s.first == 0) Method::complete(s);
       State t;
       if constexpr (among) {
-        t.exchanges_beyond = *peers.operand.exchanges - epoch;
-        t.meetings_beyond = *peers.operand.meeting->meetings - epoch;
+        t.exchanges_beyond = *peers.exchanges - epoch;
+        t.meetings_beyond = *peers.meeting->meetings - epoch;
       }
       lay_out(t);
       if (thread_index() == 0) {
@@ -530,8 +531,8 @@ struct HaloRun {
     if constexpr (among)
       if (!nothing) {
         // All blocks have come to a meeting, before which they read these.
-        *peers.operand.exchanges += epoch - first_epoch;
-        *peers.operand.meeting->meetings += epoch - first_epoch;
+        *peers.exchanges += epoch - first_epoch;
+        *peers.meeting->meetings += epoch - first_epoch;
       }
     if (!nothing && !control.unfit) {
       s = control.scalars.get();

@@ -196,6 +196,9 @@ struct MethodRunner {
               initial(), &outcome())) {
         plan.halo.reset();
         plan.halo_refused = true;
+        if (peers() != nullptr)  // others wait for it
+          throw DeviceError("halo_run", "gpu",
+                            "the device has no room for a launch that others make");
         return false;
       }
       run.launches += 1;
@@ -207,9 +210,11 @@ struct MethodRunner {
       }
       const HaloNotes notes = *halo.notes.template as<HaloNotes>();
       halo.epoch += notes.meetings;
-      if (notes.stuck != 0) {
+      if (notes.stuck != 0 || notes.lost != 0) {
         plan.halo.reset();  // who is in which epoch is not known
-        throw DeviceError("halo_run", "gpu", "the blocks of a launch have lost each other");
+        throw DeviceError("halo_run", "gpu",
+                          notes.lost != 0 ? "the device of another rank was not heard of any more"
+                                          : "the blocks of a launch have lost each other");
       }
       run.used = SolveForm::one_meeting;
       plan.halo_unfit = notes.unfit != 0;
@@ -223,8 +228,7 @@ struct MethodRunner {
   /// Whether the matrix is in parts, which are made when the form is asked for by name, else when they pay.
   bool has_parts(bool preconditioned) {
     if (plan.halo && !holds_parts(*plan.halo, preconditioned)) plan.forget_halo();
-    if (plan.halo && peers() != nullptr && plan.halo->peers != *peers())
-      plan.halo->take(queue, *peers());
+    if (plan.halo && peers() != nullptr) plan.halo->peers = *peers();  // new after an update
     if (!plan.halo && !plan.halo_refused && (run.form == SolveForm::one_meeting || parts_pay())) {
       PlanEntries<wave, Operand, V>::make_parts(queue, A, plan, method_index<V, Method>(),
                                                 preconditioned, peers());

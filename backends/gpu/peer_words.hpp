@@ -69,9 +69,9 @@ CNC_GPU_DEVICE void meet_peers(const PeerMeeting& meeting, double (&sums)[count]
 
 /// The same of a resident launch, by the first wave of each block, all of which know the sums of their own device: the first block
 /// tells the others, and all wait for what these say. Collective; the sums are on all its lanes, before and after. The launch
-/// counts its meetings itself and in the end says how many there were.
+/// counts its meetings itself and in the end says how many there were. False on a lane that has waited in vain: the sum is then no number.
 template <int wave, int count>
-CNC_GPU_DEVICE void meet_peers_from_all_blocks(const PeerMeeting& meeting, double (&sums)[count],
+CNC_GPU_DEVICE bool meet_peers_from_all_blocks(const PeerMeeting& meeting, double (&sums)[count],
                                                std::uint32_t number) {
   static_assert(count <= most_peer_sums && wave % count == 0);
   CNC_GPU_SHARED double of_ranks[wave], all[count];
@@ -85,14 +85,17 @@ CNC_GPU_DEVICE void meet_peers_from_all_blocks(const PeerMeeting& meeting, doubl
   if (block_index() == 0)
     for (int r = lane / count; r < meeting.ranks; r += together)
       if (r != meeting.rank) send_word(meeting.there[r].at + 2 * k + turn, mine, number);
+  bool came = true;
   double sum = 0;
   for (int first = 0; first < meeting.ranks; first += together) {
     const int r = first + lane / count;
     double his = r < meeting.ranks ? mine : 0;
     if (r < meeting.ranks && r != meeting.rank) {
       const PeerWord<double>* const from = meeting.here + 2 * (r * most_peer_sums + k) + turn;
-      if (!wait_for_peer(meeting, [&] { return find_word(from, his, number); }))
+      if (!wait_for_peer(meeting, [&] { return find_word(from, his, number); })) {
         his = never_came<double>;
+        came = false;
+      }
     }
     of_ranks[lane] = his;
     wave_barrier<wave>();
@@ -106,6 +109,7 @@ CNC_GPU_DEVICE void meet_peers_from_all_blocks(const PeerMeeting& meeting, doubl
   wave_barrier<wave>();
   CNC_GPU_UNROLL
   for (int j = 0; j < count; ++j) sums[j] = all[j];
+  return came;
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

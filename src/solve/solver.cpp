@@ -246,7 +246,7 @@ struct Solver<V, Exec>::State {
     system.given = std::move(preconditioner);
     system.version = detail::next_preconditioner_version();
     given_setup = its_setup;
-    if (prepared) renew_plan(system.kind_in_passes() != before);
+    if (prepared) renew_plan(system.ranks || system.kind_in_passes() != before);
   }
 
   /// Whether iterations work on the matrix given itself, whatever the order of its rows.
