@@ -66,6 +66,10 @@ if(CNC_SANITIZE)
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>"
     "$<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>")
   add_link_options(-fsanitize=${CNC_SANITIZE})
+  if(CNC_SANITIZE MATCHES "address" AND CNC_SANITIZE MATCHES "undefined")
+    # What the address sanitizer reports as soon as it matters takes a third of the time to compile.
+    add_compile_options(-fno-sanitize=null,object-size,vptr,pointer-overflow)
+  endif()
   if(CNC_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     message(FATAL_ERROR
       "CNC_SANITIZE=thread needs clang with its OpenMP run-time library. g++'s libgomp is not "
@@ -77,7 +81,6 @@ if(CNC_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "CNC_FUZZ needs clang: libFuzzer is part of its run-time library.")
   endif()
-  # Coverage feedback in every source; only the fuzz executables link libFuzzer's main.
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  # Coverage feedback in what cnc_add_fuzz_test names; only the fuzz executables link libFuzzer's main.
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()

@@ -542,6 +542,7 @@ struct HaloRun {
     }
     copy_scalars(s, outcome->scalars);
     outcome->iterations = nothing ? 0 : control.iterations;
+    outcome->began = !nothing;
   }
 };
 

@@ -16,10 +16,10 @@
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
-/// None for rows of any block size, whose registers do not suffice; every other size for plain CG in its two forms;
-/// scalar rows and blocks of 3 for the other methods, whose runs with further sizes are graphs. The small set is that
-/// for all methods. None for methods with the transpose, whose rows are others. Rows of a dictionary, beside diagonals, for plain CG.
-/// (Plain CG here: flexible CG too.)
+/// None for rows of any block size, whose registers do not suffice; every other size for plain CG, which is single-reduction CG here,
+/// by whose recurrence pcg and flexible CG go too, and the pipelined one; scalar rows and blocks of 3 for the other methods, whose
+/// runs with further sizes are graphs. The small set is that for all methods. None for methods with the transpose, whose rows are
+/// others. Rows of a dictionary, beside diagonals, for plain CG, which may imply M^-1 r there.
 #ifdef CNC_SMALL_KERNEL_SET
 inline constexpr bool all_kernels = false;
 #else
@@ -106,8 +106,11 @@ struct MethodRunner {
   MethodRun& run;
   Plan& plan;
   bool started = false;
-  index_t done = 0;            ///< by a form that has left the rest to another
-  bool did_something = false;  ///< with one meeting: came to a first one
+  index_t done = 0;  ///< by a form that has left the rest to another
+  /// The recurrence of runs in one launch.
+  using OneLaunch = OneLaunchOf<Method>;
+  using Recurrence = typename OneLaunch::Recurrence;
+  static constexpr bool goes_by_another = !std::is_same_v<Recurrence, Method>;
 
   static void run_iterations(const Queue& queue, const Operand& A,
                              const PreconditionerOperand<V>& M, const MethodVectors<V>& v,
@@ -138,18 +141,20 @@ struct MethodRunner {
     run.synchronisations = 0;
     const bool met_once = asks_for(SolveForm::one_meeting) && one_meeting();
     if (run.form == SolveForm::one_meeting && !met_once) refuse_one_meeting();
-    if (!met_once || leaves_last_word()) {
+    const bool was_resident =
+        !met_once && asks_for(SolveForm::resident) && resident(run.form == SolveForm::resident);
+    if (run.form == SolveForm::resident && !was_resident) refuse_resident();
+    const bool in_one_launch = met_once || was_resident;
+    const index_t iterations_met_once = met_once ? outcome().iterations : 0;
+    if (!in_one_launch || leaves_last_word()) {
       const SolveForm before = run.used;
-      if (!(asks_for(SolveForm::resident) && resident(run.form == SolveForm::resident))) {
-        if (run.form == SolveForm::resident) refuse_resident();
-        enqueued();
-      }
-      if (has_halo_form<Method>() && asks_for(SolveForm::one_meeting))
-        plan.iterations += outcome().iterations;
-      if (met_once && outcome().iterations == 0) run.used = before;
+      enqueued();
+      if (in_one_launch && outcome().iterations == 0) run.used = before;
     }
     run.iterations = done + outcome().iterations;
     run.scalars = outcome().scalars;
+    if (has_halo_form<Method>() && asks_for(SolveForm::one_meeting))
+      plan.iterations += run.iterations - iterations_met_once;
   }
 
   /// Whether to try a form in one launch.
@@ -174,22 +179,25 @@ struct MethodRunner {
 
   // --- one launch per run ---------------------------------------------------------------------------
 
+  /// Where a run goes on, what the recurrence of another method keeps besides is worked out.
+  void start_or_go_on() {
+    start();
+    using GoOn = typename OneLaunch::GoOn;
+    if constexpr (!std::is_void_v<GoOn>) {
+      if (run.starts || run.is_first) return;
+      streamed().multiply(queue, GoOn::of, GoOn::to);
+      run.launches += streamed().launches_of_multiply();
+    }
+  }
+
   /// Runs with one meeting per iteration, unless the matrix has no parts that fit or its values do not allow it.
   bool one_meeting() {
     if constexpr (has_halo_form<Method>()) {
       if (M.kind == PreconditionerKind::block_jacobi || plan.halo_unfit) return false;
       const bool preconditioned = M.kind == PreconditionerKind::jacobi;
       if (!has_parts(preconditioned)) return false;
-      start();
+      start_or_go_on();
       HaloPlan<V>& halo = *plan.halo;
-      using Meeting = OneMeetingOf<Method>;
-      if constexpr (!std::is_void_v<typename Meeting::GoOn>) {
-        if (!run.starts && !run.is_first) {
-          using GoOn = typename Meeting::GoOn;
-          streamed().multiply(queue, GoOn::of, GoOn::to);
-          run.launches += streamed().launches_of_multiply();
-        }
-      }
       if (!HaloEntries<wave, typename Operand::value_type, V>::launch(
               queue, method_index<V, Method>(), halo, A.values,
               preconditioned ? M.inverse : nullptr, vectors_of_recurrence<Method>(v), scalars,
@@ -218,7 +226,6 @@ struct MethodRunner {
       }
       run.used = SolveForm::one_meeting;
       plan.halo_unfit = notes.unfit != 0;
-      did_something = notes.meetings > 0;
       return !plan.halo_unfit;
     } else {
       return false;
@@ -268,18 +275,13 @@ struct MethodRunner {
     return outcome().stop != 0;
   }
 
-  /// Where one meeting is that of another recurrence, a breakdown may be one of its rounding: the method itself goes on from there.
+  /// A breakdown of another recurrence may be one of its rounding: the method itself goes on from there.
   bool leaves_last_word() {
-    if constexpr (has_halo_form<Method>()) {
-      if (std::is_same_v<typename OneMeetingOf<Method>::Recurrence, Method> || !did_something ||
-          outcome().scalars.breakdown == Breakdown::none)
-        return false;
-      done = outcome().iterations;
-      fill_bytes(queue, &scalars->breakdown, 0, sizeof(Breakdown));
-      return true;
-    } else {
+    if (!goes_by_another || outcome().began == 0 || outcome().scalars.breakdown == Breakdown::none)
       return false;
-    }
+    done = outcome().iterations;
+    fill_bytes(queue, &scalars->breakdown, 0, sizeof(Breakdown));
+    return true;
   }
 
   /// Runs in one launch, unless the form does not fit, or (not forced) would be slower.
@@ -287,13 +289,18 @@ struct MethodRunner {
     if constexpr (holds_grids<Operand> && is_plain_cg<Method>) {
       using Stored = typename Operand::value_type;
       if (is_large_with_dictionary()) {
-        if (A.dictionary.longest <= short_row)
-          return resident_with(DictionaryRows<short_row, Stored, V>{A.dictionary, A.rows}, forced);
+        if (A.dictionary.longest <= short_row) {
+          const DictionaryRows<short_row, Stored, V> rows{A.dictionary, A.rows};
+          if constexpr (may_imply<Recurrence>)
+            if (M.is_scalar()) return resident_with<true>(rows, forced);
+          return resident_with<false>(rows, forced);
+        }
         if (!forced) return false;  // kernels in a graph, which read the dictionary, are faster
       }
     }
-    return with_rows<wave, V>(
-        queue, A, [&](const auto& rows, int) { return resident_with(rows.resident(), forced); });
+    return with_rows<wave, V>(queue, A, [&](const auto& rows, int) {
+      return resident_with<false>(rows.resident(), forced);
+    });
   }
   /// Whether there is a dictionary of rows, and so many of them that reading the arrays of the format would take longer.
   bool is_large_with_dictionary() const {
@@ -301,22 +308,28 @@ struct MethodRunner {
            A.rows >= double(device_facts(queue.device).processors) *
                          tuning::least_resident_rows_by_dictionary;
   }
-  template <class Rows>
+  template <bool implies, class Rows>
   bool resident_with(Rows rows, bool forced) {
     if constexpr (has_resident_form<Rows, Method>) {
-      using Run = ResidentRun<wave, Rows, V, Method>;
-      const auto kernel = resident_kernel<tuning::resident_threads, wave, Rows, V, Method>;
+      using Run = ResidentRun<wave, Rows, V, Recurrence, implies>;
+      const auto kernel = resident_kernel<tuning::resident_threads, Run>;
       ResidentLaunch<tuning::resident_threads, Operand, V> launch{
           queue, A, M, plan, forced, tuning::least_resident_rows};
       const std::size_t diagonals = M.kind == PreconditionerKind::jacobi && !M.uniform ? 1 : 0;
-      if (!launch.lay_out(rows, kernel, Run::chip_vectors + diagonals, 0, 0)) return false;
+      if (!launch.lay_out(rows, kernel, Run::chip_vectors + diagonals, 0, 0, Run::gathered_vectors))
+        return false;
       plan.make_seconds(queue.device, A.rows);
-      Run resident{{rows, A.rows, launch.layout}, M, v, {}};
-      for (int k = 0; k < Run::seconds; ++k)
-        resident.second[k] = plan.seconds->template as<V>() + std::size_t(k) * std::size_t(A.rows);
+      Run resident{{rows, A.rows, launch.layout}, M, vectors_of_recurrence<Method>(v), {}};
+      const auto second = [&](int k) {
+        static_assert(Run::seconds + goes_by_another <= most_seconds<V>);
+        return plan.seconds->template as<V>() + std::size_t(k) * std::size_t(A.rows);
+      };
+      for (int k = 0; k < Run::seconds; ++k) resident.second[k] = second(k);
+      // What it has no use for after a run may share memory with what it keeps, among the method's own vectors.
+      if (goes_by_another) resident.v.at[Recurrence::scratch] = second(Run::seconds);
       const typename Run::Barrier barrier{plan.slots.template as<double>(),
                                           plan.arrived.template as<std::uint32_t>()};
-      start();
+      start_or_go_on();
       if (!launch.launch("resident_run", kernel, resident, scalars, initial(), &outcome(), barrier))
         return false;
       run.launches += 1;

@@ -58,10 +58,10 @@ struct ResidentLaunch {
   Grid grid = {};
 
   /// Lays out a kernel that has use for so many vectors on chip, and cannot do without `least` of them and some bytes before
-  /// them; false if it does not fit, or (not forced) would be slower.
+  /// them; false if it does not fit, or (not forced) would be slower. `gathered`: vectors that are in memory whatever room there is.
   template <class Rows, class Kernel>
   bool lay_out(Rows& rows, Kernel kernel, std::size_t vectors, std::size_t least,
-               std::size_t bytes_before) {
+               std::size_t bytes_before, std::size_t gathered = 0) {
     if (!keeps_blocks_together(rows)) return false;
     if (!forced && (plan.refused || !fits<Rows>())) return false;
     const index_t blocks = std::min({residency(plan.residency[0], kernel, 0), plan.most_blocks,
@@ -77,6 +77,11 @@ struct ResidentLaunch {
     const std::size_t room = all > taken ? (all - taken) / each : 0;
     if (room < least) return false;
     layout.on_chip = static_cast<int>(std::min(vectors, room));
+    if (reads_dictionary<Rows> && !forced) {
+      const double in_memory = double(vectors - std::min(vectors, room) + gathered) * A.rows;
+      const double cache = double(device_facts(queue.device).cache_bytes);
+      if (in_memory * sizeof(V) > tuning::resident_share_of_vectors * cache) return false;
+    }
     grid = {blocks, threads,
             bytes_before +
                 sizeof(V) * std::size_t(layout.rows_per_block) * std::size_t(layout.on_chip)};
@@ -116,8 +121,9 @@ struct ResidentLaunch {
   bool fits() const {
     const DeviceFacts& facts = device_facts(queue.device);
     const double rows_of_processor = double(A.rows) / facts.processors;
+    if (reads_dictionary<Rows>)
+      return rows_of_processor <= tuning::most_resident_rows_by_dictionary;
     if (rows_of_processor > tuning::resident_rows_per_processor(sizeof(V))) return false;
-    if (reads_dictionary<Rows>) return true;
     // Kernels in a graph read a dictionary in place of the matrix.
     if (A.dictionary.codes != nullptr && rows_of_processor > tuning::resident_rows_with_dictionary)
       return false;

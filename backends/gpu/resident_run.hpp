@@ -27,12 +27,17 @@ struct FormedVector {
   }
 };
 
-template <int wave, class Rows, class V, class Method>
+/// implies: M is one number, by which r is multiplied wherever M^-1 r is read; that vector is there before a run and after it.
+template <int wave, class Rows, class V, class Method, bool implies>
 struct ResidentRun : ResidentRows<Rows> {
-  static constexpr ResidentSchedule schedule = resident_schedule<Method>();
+  static constexpr ResidentSchedule schedule = resident_schedule<Method, implies>();
+  static constexpr Precondition preconditioned_by = preconditioned_in<Method>();
   static constexpr int chip_vectors = count(schedule.on_chip);
   static constexpr int seconds = count(schedule.doubled);
+  static constexpr int gathered_vectors = count(schedule.gathered) + seconds;
   using Barrier = GridBarrier<schedule.most_sums>;
+  /// Whether its runs may be those of another method, which knows fewer scalars.
+  static constexpr bool completes = requires(MethodScalars s) { Method::complete(s); };
 
   using Own = ResidentRows<Rows>;
   using Own::rows, Own::n, Own::layout, Own::range, Own::for_own, Own::multiply_own;
@@ -89,6 +94,20 @@ struct ResidentRun : ResidentRows<Rows> {
     else
       return own<vector>(t);
   }
+  template <int vector>
+  static constexpr bool is_implied = implies&& vector == preconditioned_by.to;
+  /// 1/M where M is one number.
+  CNC_GPU_DEVICE V scale() const {
+    return M.kind == PreconditionerKind::jacobi && M.uniform ? M.inverse[0] : V(1);
+  }
+  /// The value of a row as it is.
+  template <int vector>
+  CNC_GPU_DEVICE V value(const State& t, V scale, index_t place, index_t row) const {
+    if constexpr (is_implied<vector>)
+      return scale * own<preconditioned_by.from>(t)(place, row);
+    else
+      return own<vector>(t)(place, row);
+  }
   CNC_GPU_DEVICE OwnRows<V> own_inverse(const State& t) const {
     return on_chip_or_memory(chip_vectors, t);
   }
@@ -127,6 +146,8 @@ struct ResidentRun : ResidentRows<Rows> {
         const V* const latest = t.now[place_of_second<k>];
         if (latest != v[k]) v[k][row] = latest[row];
       });
+      if constexpr (implies)
+        v[preconditioned_by.to][row] = scale() * own<preconditioned_by.from>(t)(place, row);
     });
   }
 
@@ -149,15 +170,19 @@ struct ResidentRun : ResidentRows<Rows> {
     constexpr bool preconditions = Pass::M.active();
     constexpr int from = Pass::M.from, to = Pass::M.to;
     const bool by_row = has_diagonal();
-    const V scale = M.kind == PreconditionerKind::jacobi && M.uniform ? M.inverse[0] : V(1);
-    const bool whole_blocks = preconditions && M.kind == PreconditionerKind::block_jacobi;
+    const V scale = this->scale();
+    const bool whole_blocks =
+        preconditions && !implies && M.kind == PreconditionerKind::block_jacobi;
     const auto finish_row = [&](Row<V>& values, index_t place, index_t row, V z) {
-      if constexpr (preconditions) own_after<to, turns>(t)(place, row) = values[to] = z;
+      if constexpr (preconditions) {
+        values[to] = z;
+        if constexpr (!is_implied<to>) own_after<to, turns>(t)(place, row) = z;
+      }
       pass.sums_of(values, add);
     };
     for_own(t.range, [&](index_t place, index_t row) {
       Row<V> values{};
-      for_vectors<loaded_by<Pass>>([&](auto k) { values[k] = own<k>(t)(place, row); });
+      for_vectors<loaded_by<Pass>>([&](auto k) { values[k] = value<k>(t, scale, place, row); });
       pass(values);
       for_vectors<Pass::writes>([&](auto k) { own_after<k, turns>(t)(place, row) = values[k]; });
       if (whole_blocks) return;
@@ -194,6 +219,7 @@ struct ResidentRun : ResidentRows<Rows> {
     const ResidentRun& it;
     const State& t;
     const Pass& pass;
+    V scale;
     int unit_rows;
     double dots[Product::dots > 0 ? Product::dots : 1] = {};
 
@@ -203,7 +229,8 @@ struct ResidentRun : ResidentRows<Rows> {
       constexpr bool passes = !std::is_void_v<typename Pass::Is>;
       if constexpr (passes) {
         using Is = typename Pass::Is;
-        for_vectors<Is::reads>([&](auto k) { values[k] = it.template own<k>(t)(place, row); });
+        for_vectors<Is::reads>(
+            [&](auto k) { values[k] = it.template value<k>(t, scale, place, row); });
         pass.pass(values);
         for_vectors<Is::writes>(
             [&](auto k) { it.template own_after<k, turns>(t)(place, row) = values[k]; });
@@ -215,7 +242,7 @@ struct ResidentRun : ResidentRows<Rows> {
           if constexpr (contains(Pass::changes, with))
             other = values[with];
           else
-            other = it.template own<with>(t)(place, row);
+            other = it.template value<with>(t, scale, place, row);
         }
         dots[0] += double(other) * double(sum);
       }
@@ -238,7 +265,7 @@ struct ResidentRun : ResidentRows<Rows> {
 
   template <class Pass, class Product, VectorSet turns, class X>
   CNC_GPU_DEVICE void product_phase(State& t, const Pass& pass, const X& x) const {
-    Sink<Pass, Product, turns> sink{*this, t, pass, rows.unit_rows()};
+    Sink<Pass, Product, turns> sink{*this, t, pass, scale(), rows.unit_rows()};
     // Every other time backwards: what was read last is still in the cache.
     multiply_own(t.range, t.run.iterations % 2 == 1, x, sink);
     if constexpr (Product::dots > 0) {
@@ -258,6 +285,7 @@ struct ResidentRun : ResidentRows<Rows> {
     if constexpr (how.meets_grid) t.barrier.meet();
     if constexpr (how.meets_block) block_barrier();
     if constexpr (how.forms) {
+      static_assert(!implies);
       using Before = std::tuple_element_t<k - 1, std::tuple<Phase...>>;
       MethodScalars begun;
       if (!begin<Before>(t, begun)) return false;
@@ -268,7 +296,12 @@ struct ResidentRun : ResidentRows<Rows> {
           t, pass, FormedVector<V, Before, This::of>{pass.pass, gathered});
       return true;
     } else if constexpr (how.product) {
-      product_phase<NoPass, This, how.turns>(t, NoPass(), WrittenVector<V>{own<This::of>(t).data});
+      if constexpr (is_implied<This::of>)
+        product_phase<NoPass, This, how.turns>(
+            t, NoPass(), ScaledVector<V>{own<preconditioned_by.from>(t).data, scale()});
+      else
+        product_phase<NoPass, This, how.turns>(t, NoPass(),
+                                               WrittenVector<V>{own<This::of>(t).data});
       return true;
     } else if constexpr (!how.postponed) {
       return pass_phase<This, how.turns>(t);
@@ -285,6 +318,9 @@ struct ResidentRun : ResidentRows<Rows> {
     using Iteration = typename Method::Iteration;
     State t{range(), {}, run, barrier, {}, {}, {}};
     copy_scalars(*scalars, t.s);
+    const bool begins = !run_is_over(run, t.s);
+    if constexpr (completes)
+      if (begins && t.s.first == 0) Method::complete(t.s);
     // The others would be in registers all the way for nothing.
     for (int k = Method::scalars; k < max_method_scalars; ++k) t.s[k] = 0;
     for_vectors<schedule.doubled>([&](auto k) {
@@ -309,17 +345,20 @@ struct ResidentRun : ResidentRows<Rows> {
       pass_phase<typename Method::Finish, 0>(t);
     store(t);
     if (block_index() == 0 && thread_index() == 0) {
+      if constexpr (completes)
+        if (begins) Method::close(t.s);
       copy_scalars(t.s, *scalars);
       copy_scalars(t.s, outcome->scalars);
       outcome->iterations = t.run.iterations;
+      outcome->began = begins;
     }
   }
 };
 
-template <int threads, int wave, class Rows, class V, class Method>
+template <int threads, class Run>
 CNC_GPU_KERNEL(threads)
-resident_kernel(ResidentRun<wave, Rows, V, Method> it, MethodScalars* scalars, RunState run,
-                RunOutcome* outcome, typename ResidentRun<wave, Rows, V, Method>::Barrier barrier) {
+resident_kernel(Run it, MethodScalars* scalars, RunState run, RunOutcome* outcome,
+                typename Run::Barrier barrier) {
   it.iterate(scalars, run, outcome, barrier);
 }
 

@@ -14,6 +14,7 @@
 //     its own;
 //   - a pass that writes it while others may still gather its old values has a second vector to write to, and the two
 //     take turns. A barrier would do too, and cost more.
+// Where M is one number, M^-1 r need not be anywhere: a run that implies it reads r in its place (implied).
 // A pass just before a product may leave the operand to be formed while it is gathered (operand_reads): it is then
 // done row by row as the results of the product come in.
 
@@ -51,7 +52,34 @@ struct ResidentSchedule {
   }
 };
 
+/// By which recurrence runs of a method in one launch go, whether they meet once or more often: by that one where there is one.
+template <class Method>
+using OneLaunchOf =
+    std::conditional_t<meets_once<Method>, OneMeetingOf<Method>, OwnRecurrence<Method>>;
+
+/// The vector M^-1 r of an iteration and r.
+template <class Method>
+constexpr Precondition preconditioned_in() {
+  Precondition M;
+  Method::Iteration::for_each([&]<class Phase>(int) {
+    if constexpr (!is_product<Phase>)
+      if (Phase::M.active()) M = Phase::M;
+  });
+  return M;
+}
+
 namespace detail {
+
+/// Without a vector of its own for M^-1 r.
+constexpr ResidentPhase implied(ResidentPhase phase, const Precondition& M) {
+  const auto from_instead = [&](VectorSet& set) {
+    if (contains(set, M.to)) set = (set & ~set_of(M.to)) | set_of(M.from);
+  };
+  from_instead(phase.reads);
+  from_instead(phase.gathers);
+  phase.writes &= ~set_of(M.to);
+  return phase;
+}
 
 template <class Phase>
 constexpr ResidentPhase described() {
@@ -76,11 +104,13 @@ constexpr ResidentPhase described() {
 
 }  // namespace detail
 
-template <class Method>
+template <class Method, bool implies = false>
 constexpr ResidentSchedule resident_schedule() {
   ResidentSchedule plan;
-  Method::Iteration::for_each(
-      [&]<class Phase>(int k) { plan.phase[k] = detail::described<Phase>(); });
+  Method::Iteration::for_each([&]<class Phase>(int k) {
+    plan.phase[k] = detail::described<Phase>();
+    if (implies) plan.phase[k] = detail::implied(plan.phase[k], preconditioned_in<Method>());
+  });
   plan.phases = Method::Iteration::size;
   // The product takes over what is postponed.
   for (int k = 0; k + 1 < plan.phases; ++k) {
@@ -138,25 +168,39 @@ constexpr ResidentSchedule resident_schedule() {
   return plan;
 }
 
-/// The most of something over all methods that have a resident form.
+/// Whether runs of a method may imply M^-1 r: a product gathers it as it is.
+template <class Method>
+constexpr bool gathers_preconditioned() {
+  bool does = false;
+  Method::Iteration::for_each([&]<class Phase>(int) {
+    if constexpr (is_product<Phase>) does = does || Phase::of == preconditioned_in<Method>().to;
+  });
+  return does;
+}
+template <class Method>
+inline constexpr bool may_imply = gathers_preconditioned<Method>();
+
+/// The most of something over all methods that have a resident form: of(schedule, whether the recurrence is that of another method).
 template <class V, class Of>
 constexpr int most_of_methods(const Of& of) {
   int most = 0;
   Methods<V>::for_each([&]<class Method>(int) {
     if constexpr (transposes<Method>) return;
-    const int here = of(resident_schedule<Method>());
+    using Recurrence = typename OneLaunchOf<Method>::Recurrence;
+    const int here = of(resident_schedule<Recurrence>(), !std::is_same_v<Recurrence, Method>);
     most = here > most ? here : most;
   });
   return most;
 }
-/// Vectors besides its own that a method needs at most.
+/// Vectors besides its own that a method needs at most: a recurrence of another method has one that is not among them.
 template <class V>
-inline constexpr int most_doubled = most_of_methods<V>([](const ResidentSchedule& plan) {
-  return count(plan.doubled);
+inline constexpr int most_seconds = most_of_methods<V>([](const ResidentSchedule& plan,
+                                                          bool of_another) {
+  return count(plan.doubled) + of_another;
 });
 /// Sums that a barrier takes at most.
 template <class V>
-inline constexpr int most_barrier_sums = most_of_methods<V>([](const ResidentSchedule& plan) {
+inline constexpr int most_barrier_sums = most_of_methods<V>([](const ResidentSchedule& plan, bool) {
   return plan.most_sums;
 });
 

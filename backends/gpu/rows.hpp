@@ -36,4 +36,12 @@ struct WrittenVector {
   CNC_GPU_DEVICE V operator()(index_t i) const { return x[i]; }
 };
 
+/// The same, multiplied by a number.
+template <class V>
+struct ScaledVector {
+  const V* x;
+  V scale;
+  CNC_GPU_DEVICE V operator()(index_t i) const { return scale * x[i]; }
+};
+
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -55,7 +55,8 @@ struct DeviceRunPlan final : RunPlan {
   index_t most_blocks;
   PinnedBuffer outcome;  ///< RunOutcome
   Marker markers[2];
-  std::optional<DeviceBuffer> seconds;  ///< of the vectors that a resident run has two of
+  std::optional<DeviceBuffer>
+      seconds;  ///< vectors that a resident run has besides those of the method
   index_t rows_of_seconds = -1;
   CapturedGraph<Operand, V> graphs[kept_graphs];
   std::size_t captured = 0;      ///< so far; the oldest gives way
@@ -94,9 +95,9 @@ struct DeviceRunPlan final : RunPlan {
 
   /// Room for them, unless there is enough.
   void make_seconds(int device, index_t rows) {
-    if (most_doubled<V> == 0 || rows <= rows_of_seconds) return;
+    if (most_seconds<V> == 0 || rows <= rows_of_seconds) return;
     seconds.reset();
-    seconds.emplace(device, sizeof(V) * most_doubled<V> * std::size_t(std::max<index_t>(1, rows)));
+    seconds.emplace(device, sizeof(V) * most_seconds<V> * std::size_t(std::max<index_t>(1, rows)));
     rows_of_seconds = rows;
   }
 };

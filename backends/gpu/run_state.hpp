@@ -23,7 +23,8 @@ struct RunState {
 struct RunOutcome {
   MethodScalars scalars;
   index_t iterations = 0;
-  std::int32_t stop = 0;  ///< set as soon as the run is over, before the rest is there
+  std::int32_t stop = 0;   ///< set as soon as the run is over, before the rest is there
+  std::int32_t began = 0;  ///< in one launch: whether there was anything to do
 };
 
 /// Copies entry by entry: scalars that are copied as a whole do not get into registers everywhere.

@@ -173,12 +173,13 @@ class RunCheck {
       compare(unless(rest.iterations == limit - limit / 2, "wrong number of iterations"),
               what + ", second of two runs");
       compare_state(halves, limit, what + ", in two runs");
-      if (form_ == SolveForm::one_meeting) {
+      if (form_ == SolveForm::one_meeting || form_ == SolveForm::resident) {
+        const SolveForm first = form_;
         halves = before_start();
         call(A, halves, true, {limit / 2}, threads);
         form_ = SolveForm::streamed;
         call(A, halves, false, {limit - limit / 2}, threads);
-        form_ = SolveForm::one_meeting;
+        form_ = first;
         compare_state(halves, limit, what + ", in two forms");
       }
     }

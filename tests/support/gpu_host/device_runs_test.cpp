@@ -64,6 +64,45 @@ TEST_CASE("a device without cooperative launches, or one that refuses them, runs
   }
 }
 
+TEST_CASE("resident conjugate gradients, whatever M is, and stopped at any iteration") {
+  struct Case {
+    const char* problem;
+    PreconditionerKind kind;
+  };
+  for (const Backend* backend : emulated)
+    for (const Case& c : {Case{"poisson2d:12x11", PreconditionerKind::jacobi},  // M is one number
+                          Case{"poisson2d:12x11", PreconditionerKind::none},
+                          Case{"wathen:5x4", PreconditionerKind::jacobi}})
+      for (const Method method :
+           {Method::pcg, Method::pcg_single_reduction, Method::pcg_flexible}) {
+        INFO(backend->name << " " << c.problem << " " << method_facts(method).name);
+        const auto P = known_problem<double>(c.problem);
+        Context<> ctx(*backend);
+        SolveOptions options;
+        options.method = method;
+        options.preconditioner = c.kind;
+        const auto solved = [&](SolveForm form, index_t iterations_of_run) {
+          options.form = form;
+          options.callback_interval = iterations_of_run;
+          if (iterations_of_run > 0) options.callback = [](const Progress&) { return true; };
+          Solver<double> solver(ctx, options);
+          solver.prepare(P.A);
+          const Vector<double> x = zeros<double>(P.rows());
+          const SolveReport report = solver.solve(P.b, x);
+          CHECK(report.converged());
+          CHECK(report.form == form);
+          CHECK(relative_difference(x, P.solution) < 1e-6);
+          return report.iterations;
+        };
+        const index_t iterations = solved(SolveForm::graph, 0);
+        for (const index_t of_run : {0, 1, 7}) {
+          const index_t resident = solved(SolveForm::resident, of_run);
+          CHECK(resident >= iterations - 1);
+          CHECK(resident <= iterations + 1);
+        }
+      }
+}
+
 TEST_CASE("gmres makes its steps of operations where a device does not run a whole grid") {
   const auto P = known_problem<double>("poisson2d:12x11");
   for (const Backend* backend : emulated)

@@ -368,6 +368,17 @@ TEST_CASE("resident runs wait where their phases say so, and nowhere else") {
   CHECK(formed.gathered == set_of(vector_a, vector_c));
   CHECK(formed.on_chip == set_of(vector_b));
   CHECK(formed.carried == set_of(vector_a, vector_c));
+
+  // Nothing is kept for M^-1 r, which r stands for where M is one number.
+  using Recurrence = cnc::methods::CgSingleReduction<double>;
+  constexpr auto kept = gpu::resident_schedule<Recurrence>(),
+                 implied = gpu::resident_schedule<Recurrence, true>();
+  CHECK(kept.gathered == set_of(Recurrence::z));
+  CHECK(kept.on_chip ==
+        set_of(Recurrence::r, Recurrence::q, Recurrence::p, Recurrence::x, Recurrence::s));
+  CHECK(implied.gathered == set_of(Recurrence::r));
+  CHECK(implied.on_chip == set_of(Recurrence::q, Recurrence::p, Recurrence::x, Recurrence::s));
+  CHECK((kept.doubled | implied.doubled) == 0);
 }
 
 TEST_CASE("host target: lanes that do not meet end the process") {

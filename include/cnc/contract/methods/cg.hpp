@@ -24,8 +24,8 @@ struct Cg {
   static constexpr int flops_per_row =
       13;  ///< besides the product: three updates, M^-1 r, three dots
 
-  /// With one meeting per iteration the same iterates come by the recurrence of Chronopoulos and Gear, whose scalars begin
-  /// with these. Its s = A p is worked out where a run goes on: runs leave what those of any other form do.
+  /// In runs of one launch the same iterates come by the recurrence of Chronopoulos and Gear, whose scalars begin with
+  /// these. Its s = A p is worked out where a run goes on: runs leave what those of any other form do.
   struct OneMeeting {
     using Recurrence = CgSingleReduction<V>;
     static constexpr int vectors[] = {r, q, p, x, q, z};  ///< that hold those of the recurrence
