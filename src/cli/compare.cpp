@@ -60,7 +60,8 @@ int compare_ranks(const CompareArguments& arguments, const Ranks& ranks) {
       });
   const bool report = ranks.is_first() && arguments.json != "-";
   if (report) std::cout << matrix_line(matrix) << std::flush;
-  const std::vector<RanksTiming> timings = ranks.compare(where, matrix, arguments.partition);
+  const std::vector<RanksTiming> timings =
+      ranks.compare(where, matrix, arguments.partition, request.effort);
   if (!ranks.is_first()) return exit_ok;
   if (report) print_ranks(std::cout << '\n', timings);
   if (!arguments.json.empty())

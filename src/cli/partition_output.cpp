@@ -116,6 +116,7 @@ void write_ranks_json(std::ostream& out, const LoadedMatrix& matrix,
     entry["iteration_seconds"] =
         iteration.resolved() ? nlohmann::json(iteration.median) : nlohmann::json();
     entry["iteration_spread"] = iteration.spread;
+    entry["repeats"] = iteration.repeats;
     const double ratio = speed_up(timing, timings.front());
     entry["speed_up"] = std::isnan(ratio) ? nlohmann::json() : nlohmann::json(ratio);
     json["ranks"].push_back(entry);

@@ -17,7 +17,7 @@ LoadedMatrix Ranks::load(const std::string& source, const SolveRequest&,
 }
 CutMatrix Ranks::cut(const std::string&, const std::string&) const { return {}; }
 std::vector<RanksTiming> Ranks::compare(const ContextRequest&, const LoadedMatrix&,
-                                        const std::string&) const {
+                                        const std::string&, const Effort&) const {
   return {};
 }
 LoadedMatrix Ranks::load_whole(const std::string& source, const FurtherBytes& further_bytes) const {
@@ -264,13 +264,13 @@ PartitionedMatrix<V> partitioned(const Communicator& world, const LoadedMatrix& 
   return PartitionedMatrix<V>::scattered(world, whole, {kind, rows_together(matrix.name, request)});
 }
 
-/// PCG with Jacobi: iterations as the difference between solves of many and of few, as many of each as all ranks agree on beforehand.
+/// PCG with Jacobi: iterations as the difference between solves of many and of few, until the first rank has seen enough of them.
 template <class Exec>
 RanksTiming time_on_ranks(MPI_Comm comm, const Communicator& ranks, Context<Exec>& ctx,
-                          const LoadedMatrix& matrix, const SolveRequest& request) {
+                          const LoadedMatrix& matrix, const SolveRequest& request,
+                          const Effort& effort) {
   using Space = typename Exec::memory_space;
   constexpr index_t few = 4, many = 54;
-  constexpr int samples = 7;
   const auto A = partitioned(ranks, matrix, matrix.A, request);
   SolveOptions options;
   options.rtol = 0;  // never met, so that every solve runs to its limit
@@ -295,10 +295,15 @@ RanksTiming time_on_ranks(MPI_Comm comm, const Communicator& ranks, Context<Exec
     complete = complete && solve.iterations == iterations;
     return solve.seconds;
   };
+  const auto difference = [&] { return seconds_of(many) - seconds_of(few); };
+  difference();  // warms up
   std::vector<double> seconds;
-  for (int k = 0; k <= samples; ++k) {
-    const double difference = seconds_of(many) - seconds_of(few);
-    if (k > 0) seconds.push_back(difference / (many - few));  // the first warms up
+  const double begin = now();
+  for (int more = 1; more != 0;) {
+    seconds.push_back(difference() / (many - few));
+    more = static_cast<int>(seconds.size()) < std::max(effort.repeats, 3) ||
+           now() - begin < effort.min_seconds;
+    MPI_Bcast(&more, 1, MPI_INT, 0, comm);
   }
   if (complete) timing.iteration = summarize(std::move(seconds));
   return timing;
@@ -373,7 +378,7 @@ LoadedMatrix Ranks::load_whole(const std::string& source, const FurtherBytes& fu
 }
 
 std::vector<RanksTiming> Ranks::compare(const ContextRequest& where, const LoadedMatrix& matrix,
-                                        const std::string& partition) const {
+                                        const std::string& partition, const Effort& effort) const {
   SolveRequest request;
   request.partition = partition;
   std::vector<RanksTiming> timings;
@@ -386,7 +391,7 @@ std::vector<RanksTiming> Ranks::compare(const ContextRequest& where, const Loade
       const Communicator ranks(some);
       with_context(where, [&](auto& ctx) {
         ranks.together(
-            [&] { timings.push_back(time_on_ranks(some, ranks, ctx, matrix, request)); });
+            [&] { timings.push_back(time_on_ranks(some, ranks, ctx, matrix, request, effort)); });
       });
       MPI_Comm_free(&some);
     }

@@ -92,11 +92,12 @@ expect 2 "${run[@]}" generate poisson2d:30x20 -o B.mtx
 [ "$(grep -c '^cnc: only solve' err)" = 1 ] || fail "one message: $(cat err)"
 
 # One matrix on 1, 2 and 3 ranks.
-expect 0 "${run[@]}" compare poisson2d:30x20 --ranks --json ranks.json
+expect 0 "${run[@]}" compare poisson2d:30x20 --ranks --repeats 11 --min-time 0 --json ranks.json
 for count in 1 2 3; do
   [ "$(grep -Ec "^ +$count +[0-9]+ +1\.0" out)" = 1 ] || fail "a line for $count ranks: $(cat out)"
   grep -q "\"count\": $count," ranks.json || fail "and an entry in JSON: $(cat ranks.json)"
 done
+[ "$(grep -c '"repeats": 11,*$' ranks.json)" = 3 ] || fail "as many repeats as asked for: $(cat ranks.json)"
 for bad in nothing.mtx wide.mtx "poisson2d:9 --formats csr"; do
   expect 2 "${run[@]}" compare $bad --ranks
   [ "$(grep -c '^cnc: ' err)" = 1 ] || fail "one message: $(cat err)"
