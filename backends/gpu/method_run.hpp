@@ -16,10 +16,10 @@
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
-/// None for rows of any block size, whose registers do not suffice; every other size for plain CG, which is single-reduction CG here,
-/// by whose recurrence pcg and flexible CG go too, and the pipelined one; scalar rows and blocks of 3 for the other methods, whose
-/// runs with further sizes are graphs. The small set is that for all methods. None for methods with the transpose, whose rows are
-/// others. Rows of a dictionary, beside diagonals, for plain CG, which may imply M^-1 r there.
+/// None for rows of any block size, whose registers do not suffice; every other size for plain CG; scalar rows and blocks of 3 for
+/// the other methods, whose runs with further sizes are graphs. The small set is that for all methods. None for methods with the
+/// transpose, whose rows are others. Rows of a dictionary, beside diagonals, for plain CG, which may imply M^-1 r there. (Plain CG here: that
+/// with one reduction, by whose recurrence pcg and flexible CG go too, and Chebyshev's iteration.)
 #ifdef CNC_SMALL_KERNEL_SET
 inline constexpr bool all_kernels = false;
 #else
@@ -107,10 +107,10 @@ struct MethodRunner {
   Plan& plan;
   bool started = false;
   index_t done = 0;  ///< by a form that has left the rest to another
-  /// The recurrence of runs in one launch.
-  using OneLaunch = OneLaunchOf<Method>;
-  using Recurrence = typename OneLaunch::Recurrence;
-  static constexpr bool goes_by_another = !std::is_same_v<Recurrence, Method>;
+  bool went_on = false;
+  bool went_by_another = false;  ///< in one launch, by the recurrence of another method
+  template <class Launch>
+  static constexpr bool goes_by_another = !std::is_same_v<typename Launch::Recurrence, Method>;
 
   static void run_iterations(const Queue& queue, const Operand& A,
                              const PreconditionerOperand<V>& M, const MethodVectors<V>& v,
@@ -179,14 +179,17 @@ struct MethodRunner {
 
   // --- one launch per run ---------------------------------------------------------------------------
 
-  /// Where a run goes on, what the recurrence of another method keeps besides is worked out.
+  /// Where a run goes on, what the recurrence of another method keeps besides is worked out, once.
+  template <class Launch>
   void start_or_go_on() {
     start();
-    using GoOn = typename OneLaunch::GoOn;
+    went_by_another = goes_by_another<Launch>;
+    using GoOn = typename Launch::GoOn;
     if constexpr (!std::is_void_v<GoOn>) {
-      if (run.starts || run.is_first) return;
+      if (run.starts || run.is_first || went_on || run.max_iterations == 0) return;
       streamed().multiply(queue, GoOn::of, GoOn::to);
       run.launches += streamed().launches_of_multiply();
+      went_on = true;
     }
   }
 
@@ -196,7 +199,7 @@ struct MethodRunner {
       if (M.kind == PreconditionerKind::block_jacobi || plan.halo_unfit) return false;
       const bool preconditioned = M.kind == PreconditionerKind::jacobi;
       if (!has_parts(preconditioned)) return false;
-      start_or_go_on();
+      start_or_go_on<OneLaunchOf<Method>>();
       HaloPlan<V>& halo = *plan.halo;
       if (!HaloEntries<wave, typename Operand::value_type, V>::launch(
               queue, method_index<V, Method>(), halo, A.values,
@@ -277,7 +280,7 @@ struct MethodRunner {
 
   /// A breakdown of another recurrence may be one of its rounding: the method itself goes on from there.
   bool leaves_last_word() {
-    if (!goes_by_another || outcome().began == 0 || outcome().scalars.breakdown == Breakdown::none)
+    if (!went_by_another || outcome().began == 0 || outcome().scalars.breakdown == Breakdown::none)
       return false;
     done = outcome().iterations;
     fill_bytes(queue, &scalars->breakdown, 0, sizeof(Breakdown));
@@ -291,7 +294,7 @@ struct MethodRunner {
       if (is_large_with_dictionary()) {
         if (A.dictionary.longest <= short_row) {
           const DictionaryRows<short_row, Stored, V> rows{A.dictionary, A.rows};
-          if constexpr (may_imply<Recurrence>)
+          if constexpr (may_imply<typename OneLaunchOf<Method>::Recurrence>())
             if (M.is_scalar()) return resident_with<true>(rows, forced);
           return resident_with<false>(rows, forced);
         }
@@ -311,6 +314,9 @@ struct MethodRunner {
   template <bool implies, class Rows>
   bool resident_with(Rows rows, bool forced) {
     if constexpr (has_resident_form<Rows, Method>) {
+      using Launch =
+          std::conditional_t<one_reduction_pays<Rows>, OneLaunchOf<Method>, OwnRecurrence<Method>>;
+      using Recurrence = typename Launch::Recurrence;
       using Run = ResidentRun<wave, Rows, V, Recurrence, implies>;
       const auto kernel = resident_kernel<tuning::resident_threads, Run>;
       ResidentLaunch<tuning::resident_threads, Operand, V> launch{
@@ -319,17 +325,20 @@ struct MethodRunner {
       if (!launch.lay_out(rows, kernel, Run::chip_vectors + diagonals, 0, 0, Run::gathered_vectors))
         return false;
       plan.make_seconds(queue.device, A.rows);
-      Run resident{{rows, A.rows, launch.layout}, M, vectors_of_recurrence<Method>(v), {}};
+      Run resident{{rows, A.rows, launch.layout}, M, v, {}};
       const auto second = [&](int k) {
-        static_assert(Run::seconds + goes_by_another <= most_seconds<V>);
+        static_assert(Run::seconds + goes_by_another<Launch> <= most_seconds<V>);
         return plan.seconds->template as<V>() + std::size_t(k) * std::size_t(A.rows);
       };
       for (int k = 0; k < Run::seconds; ++k) resident.second[k] = second(k);
-      // What it has no use for after a run may share memory with what it keeps, among the method's own vectors.
-      if (goes_by_another) resident.v.at[Recurrence::scratch] = second(Run::seconds);
+      if constexpr (goes_by_another<Launch>) {
+        resident.v = vectors_of_recurrence<Method>(v);
+        // What is scratch for the recurrence shares a vector of the method with what it keeps.
+        resident.v.at[Recurrence::scratch] = second(Run::seconds);
+      }
       const typename Run::Barrier barrier{plan.slots.template as<double>(),
                                           plan.arrived.template as<std::uint32_t>()};
-      start_or_go_on();
+      start_or_go_on<Launch>();
       if (!launch.launch("resident_run", kernel, resident, scalars, initial(), &outcome(), barrier))
         return false;
       run.launches += 1;

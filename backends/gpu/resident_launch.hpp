@@ -26,6 +26,13 @@ inline constexpr bool reads_dictionary = false;
 template <int together, class M, class V>
 inline constexpr bool reads_dictionary<DictionaryRows<together, M, V>> = true;
 
+/// Whether runs of a method by the recurrence of another one (OneLaunchOf) pay: not with sliced rows of blocks, whose products leave
+/// too few registers.
+template <class Rows>
+inline constexpr bool one_reduction_pays = true;
+template <int block, class M, class V, int values>
+inline constexpr bool one_reduction_pays<BsellRows<block, M, V, values>> = block == 1;
+
 /// Rows that every resident kernel is compiled for.
 template <class Rows>
 inline constexpr bool always_resident = compiled_block<Rows> == 1 || compiled_block<Rows> == 3;
@@ -43,7 +50,12 @@ inline constexpr bool always_resident = compiled_block<Rows> == 1 || compiled_bl
       "launch), a method made for it, "
       "Jacobi with a positive diagonal or no preconditioner, a plan made for it, and a matrix "
       "whose parts fit on the processors "
-      "with the rows around them");
+      "with the rows around them, of several ranks none without rows");
+}
+
+/// Whether so many vectors of so many bytes each that have no room on chip stay in the second-level cache from iteration to iteration.
+inline bool stay_in_cache(std::size_t vectors, double bytes, const DeviceFacts& facts) {
+  return double(vectors) * bytes <= tuning::resident_share_of_vectors * double(facts.cache_bytes);
 }
 
 template <int threads, class Operand, class V>
@@ -77,11 +89,10 @@ struct ResidentLaunch {
     const std::size_t room = all > taken ? (all - taken) / each : 0;
     if (room < least) return false;
     layout.on_chip = static_cast<int>(std::min(vectors, room));
-    if (reads_dictionary<Rows> && !forced) {
-      const double in_memory = double(vectors - std::min(vectors, room) + gathered) * A.rows;
-      const double cache = double(device_facts(queue.device).cache_bytes);
-      if (in_memory * sizeof(V) > tuning::resident_share_of_vectors * cache) return false;
-    }
+    const std::size_t in_memory = vectors - std::min(vectors, room) + gathered;
+    if (reads_dictionary<Rows> && !forced &&
+        !stay_in_cache(in_memory, double(A.rows) * sizeof(V), device_facts(queue.device)))
+      return false;
     grid = {blocks, threads,
             bytes_before +
                 sizeof(V) * std::size_t(layout.rows_per_block) * std::size_t(layout.on_chip)};
@@ -122,7 +133,7 @@ struct ResidentLaunch {
     const DeviceFacts& facts = device_facts(queue.device);
     const double rows_of_processor = double(A.rows) / facts.processors;
     if (reads_dictionary<Rows>)
-      return rows_of_processor <= tuning::most_resident_rows_by_dictionary;
+      return rows_of_processor <= tuning::most_resident_rows_by_dictionary(sizeof(V));
     if (rows_of_processor > tuning::resident_rows_per_processor(sizeof(V))) return false;
     // Kernels in a graph read a dictionary in place of the matrix.
     if (A.dictionary.codes != nullptr && rows_of_processor > tuning::resident_rows_with_dictionary)

@@ -32,6 +32,7 @@ template <int wave, class Rows, class V, class Method, bool implies>
 struct ResidentRun : ResidentRows<Rows> {
   static constexpr ResidentSchedule schedule = resident_schedule<Method, implies>();
   static constexpr Precondition preconditioned_by = preconditioned_in<Method>();
+  static_assert(!implies || may_imply<Method>());
   static constexpr int chip_vectors = count(schedule.on_chip);
   static constexpr int seconds = count(schedule.doubled);
   static constexpr int gathered_vectors = count(schedule.gathered) + seconds;

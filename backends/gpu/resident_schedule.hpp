@@ -4,6 +4,7 @@
 
 #include <gpu/row_values.hpp>
 
+#include <algorithm>
 #include <tuple>
 
 // Where a resident run of a method must wait, and where each of its vectors lives: all of it follows from the phases
@@ -52,7 +53,8 @@ struct ResidentSchedule {
   }
 };
 
-/// By which recurrence runs of a method in one launch go, whether they meet once or more often: by that one where there is one.
+/// By which recurrence runs of a method in one launch go, whether they meet once or more often: by that with one reduction, where it
+/// names one.
 template <class Method>
 using OneLaunchOf =
     std::conditional_t<meets_once<Method>, OneMeetingOf<Method>, OwnRecurrence<Method>>;
@@ -168,17 +170,19 @@ constexpr ResidentSchedule resident_schedule() {
   return plan;
 }
 
-/// Whether runs of a method may imply M^-1 r: a product gathers it as it is.
+/// Whether runs of a method may imply M^-1 r: a product gathers it as it is, and whatever writes r preconditions it.
 template <class Method>
-constexpr bool gathers_preconditioned() {
-  bool does = false;
+constexpr bool may_imply() {
+  constexpr Precondition M = preconditioned_in<Method>();
+  bool gathers = false, renews = true;
   Method::Iteration::for_each([&]<class Phase>(int) {
-    if constexpr (is_product<Phase>) does = does || Phase::of == preconditioned_in<Method>().to;
+    if constexpr (is_product<Phase>)
+      gathers = gathers || Phase::of == M.to;
+    else if (contains(Phase::writes, M.from))
+      renews = renews && Phase::M.from == M.from && Phase::M.to == M.to;
   });
-  return does;
+  return gathers && renews;
 }
-template <class Method>
-inline constexpr bool may_imply = gathers_preconditioned<Method>();
 
 /// The most of something over all methods that have a resident form: of(schedule, whether the recurrence is that of another method).
 template <class V, class Of>
@@ -187,8 +191,9 @@ constexpr int most_of_methods(const Of& of) {
   Methods<V>::for_each([&]<class Method>(int) {
     if constexpr (transposes<Method>) return;
     using Recurrence = typename OneLaunchOf<Method>::Recurrence;
-    const int here = of(resident_schedule<Recurrence>(), !std::is_same_v<Recurrence, Method>);
-    most = here > most ? here : most;
+    const int own = of(resident_schedule<Method>(), false);
+    const int other = of(resident_schedule<Recurrence>(), !std::is_same_v<Recurrence, Method>);
+    most = std::max({most, own, other});
   });
   return most;
 }

@@ -68,9 +68,11 @@ constexpr double resident_rows_per_processor(std::size_t value_bytes) {
 /// which that of plain CG does, if they are short, or is not taken. Not measured.
 inline constexpr double resident_rows_with_dictionary = 5000;
 inline constexpr double least_resident_rows_by_dictionary = 3000;
-/// Of those kernels, not measured either: rows for each processor at most, and what is read and written of vectors that have no room on chip, as a share of
-/// the same cache.
-inline constexpr double most_resident_rows_by_dictionary = 2500;
+/// Of those kernels, not measured either: rows for each processor at most, and what is read and written of vectors that have no
+/// room on chip, as a share of the same cache.
+constexpr double most_resident_rows_by_dictionary(std::size_t value_bytes) {
+  return resident_rows_per_processor(value_bytes);
+}
 inline constexpr double resident_share_of_vectors = 0.7;
 inline constexpr double resident_cache_share = 1;
 

@@ -68,9 +68,9 @@ constexpr Cost vectors(index_t n, double passes, double flops_per_row, int vecto
   return {passes * n * vector_bytes, flops_per_row * n};
 }
 
-/// Vectors that a resident iteration of CG moves besides those of its SpMV: the others stay on chip; only the direction
-/// crosses the grid through memory: the old one is read, the new one written and read where it is used.
-inline constexpr double resident_passes = 3;
+/// Vectors that a resident iteration of CG moves besides those of its SpMV: the others stay on chip; only what the product
+/// gathers crosses the grid through memory: it is written, and read once more by the row that it belongs to.
+inline constexpr double resident_passes = 2;
 /// Classic CG from plain operations: p.q 2, axpby 3, two axpy 6, M^-1 r 3, r.z 2, r.r 1.
 inline constexpr double plain_passes = 17;
 

@@ -11,7 +11,8 @@
 namespace cnc {
 
 /// How iterations are carried out: from the plainest to the most fused. What the backend lacks is refused
-/// with UnsupportedOperation, never replaced by something else.
+/// with UnsupportedOperation, never replaced by something else; a run in one launch of which another form has the last word after
+/// a breakdown may end as a graph.
 enum class SolveForm {
   automatic,         ///< the fastest that backend, matrix and preconditioner offer
   plain_operations,  ///< SpMV, dot, axpy ...: one vector operation at a time
@@ -19,9 +20,11 @@ enum class SolveForm {
   run,  ///< many iterations in one call of the backend: on the host the only way, on a device the fastest of these
   streamed,  ///< device: kernels enqueued one after the other, scalars and the stop test on the device
   graph,     ///< device: the same kernels, replayed as a graph of many iterations
-  resident,  ///< device: one persistent launch, vectors on chip, a barrier across the grid for each reduction
-  /// device: the same with one such barrier per iteration, each block with the rows around its own too; of pcg by the
-  /// recurrence of pcg_single_reduction
+  /// device: one persistent launch, vectors on chip, a barrier across the grid for each reduction; of pcg and pcg_flexible mostly by
+  /// the recurrence of pcg_single_reduction
+  resident,
+  /// device: the same with one such barrier per iteration, each block with the rows around its own too; of those two always by
+  /// that recurrence
   one_meeting,
 };
 
@@ -72,7 +75,7 @@ struct MethodRun {
   /// say it (log_iteration); may be null
   double* energy_gains = nullptr;
   RunPlan* plan = nullptr;  ///< what `run_plan` of the table returned; null where it has none
-  /// Device backends: enqueues more behind the run, called once before the host waits for its end; may be null.
+  /// Device backends: enqueues more behind the run, called before the host waits for its end, again where another form goes on; may be null.
   void (*behind)(void* context) = nullptr;
   void* behind_context = nullptr;  ///< its argument
   /// Backends with `run_plan`, except for the resident form.

@@ -617,19 +617,20 @@ TEST_CASE("a breakdown of the other recurrence is left to pcg itself, from where
   const CsrMatrix<double> A = generate_problem("poisson2d:20x17");
   const auto operand = A.operand();
   const Vector<double> r = varied_vector<double>(A.rows);
-  for (const Backend* backend : emulated) {
-    INFO(backend->name);
-    DirectRun expected(*backend, operand, r), actual(*backend, operand, r);
-    expected.run(SolveForm::streamed, 9, true);
-    actual.run(SolveForm::one_meeting, 4, true);
-    actual.scalars[Cg::pq] = 1e30;  // of which only the other recurrence makes its next step
-    const MethodRun run = actual.run(SolveForm::one_meeting, 5, false);
-    CHECK(run.iterations == 5);
-    CHECK(run.scalars.breakdown == Breakdown::none);
-    CHECK(run.used != SolveForm::one_meeting);
-    CHECK(relative_difference(actual.memory[Cg::x], expected.memory[Cg::x]) < 1e-12);
-    CHECK(actual.run(SolveForm::one_meeting, 3, false).used == SolveForm::one_meeting);
-  }
+  for (const Backend* backend : emulated)
+    for (const SolveForm form : {SolveForm::one_meeting, SolveForm::resident}) {
+      INFO(backend->name << " " << to_string(form));
+      DirectRun expected(*backend, operand, r), actual(*backend, operand, r);
+      expected.run(SolveForm::streamed, 9, true);
+      actual.run(form, 4, true);
+      actual.scalars[Cg::pq] = 1e30;  // of which only the other recurrence makes its next step
+      const MethodRun run = actual.run(form, 5, false);
+      CHECK(run.iterations == 5);
+      CHECK(run.scalars.breakdown == Breakdown::none);
+      CHECK(run.used != form);
+      CHECK(relative_difference(actual.memory[Cg::x], expected.memory[Cg::x]) < 1e-12);
+      CHECK(actual.run(form, 3, false).used == form);
+    }
 }
 
 TEST_CASE("a matrix whose parts do not fit on the processors takes another form, or is refused") {

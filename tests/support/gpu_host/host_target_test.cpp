@@ -5,6 +5,7 @@
 
 #include <cnc/error.hpp>
 
+#include <gpu/resident_launch.hpp>
 #include <gpu/resident_schedule.hpp>
 #include <gpu/table.hpp>
 #include <target/launch.hpp>
@@ -379,6 +380,15 @@ TEST_CASE("resident runs wait where their phases say so, and nowhere else") {
   CHECK(implied.gathered == set_of(Recurrence::r));
   CHECK(implied.on_chip == set_of(Recurrence::q, Recurrence::p, Recurrence::x, Recurrence::s));
   CHECK((kept.doubled | implied.doubled) == 0);
+}
+
+TEST_CASE("vectors without room on chip are left to the second-level cache where they stay there") {
+  gpu::DeviceFacts facts;
+  facts.cache_bytes = std::size_t(50) << 20;
+  const double bytes = sizeof(double);
+  CHECK(gpu::stay_in_cache(2, 100. * 100 * 100 * bytes, facts));
+  CHECK(gpu::stay_in_cache(3, 110. * 110 * 110 * bytes, facts));
+  CHECK_FALSE(gpu::stay_in_cache(3, 120. * 120 * 120 * bytes, facts));
 }
 
 TEST_CASE("host target: lanes that do not meet end the process") {

@@ -19,7 +19,7 @@ struct CgFlexible : Cg<V> {
   static constexpr int flops_per_row = Fixed::flops_per_row + 2;
   enum Scalar { rr, rz, rz_previous, pq, alpha, of_recurrence, qz, scalars };
   static_assert(int(alpha) == int(Fixed::alpha));
-  // Runs with one meeting leave it where this method finds it.
+  // Runs in one launch leave it where this method finds it.
   static_assert(int(qz) == int(CgSingleReduction<V>::zq));
 
   /// x += alpha p, of the iteration before; p := z + beta p.
