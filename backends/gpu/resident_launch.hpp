@@ -26,8 +26,8 @@ inline constexpr bool reads_dictionary = false;
 template <int together, class M, class V>
 inline constexpr bool reads_dictionary<DictionaryRows<together, M, V>> = true;
 
-/// Whether runs of a method by the recurrence of another one (OneLaunchOf) pay: not with sliced rows of blocks, whose products leave
-/// too few registers.
+/// Whether runs of a method by the recurrence of another one (OneLaunchOf) pay: with sliced rows of blocks they were slower when they
+/// were measured (docs/adr/0017-one-meeting.md).
 template <class Rows>
 inline constexpr bool one_reduction_pays = true;
 template <int block, class M, class V, int values>

@@ -135,9 +135,9 @@ void add_compare(CLI::App& app, const Ranks& ranks, Action& action) {
   command->add_option("--json", a->json, "Write all figures as JSON ('-': standard output)")
       ->check(not_empty)
       ->type_name("FILE");
-  command->add_flag("--ranks", a->ranks,
-                    "Under mpirun: PCG on 1, 2, 4, ... and all processes instead");
-  add_partition_option(*command, a->partition);
+  CLI::Option* const ranks_flag = command->add_flag(
+      "--ranks", a->ranks, "Under mpirun: PCG on 1, 2, 4, ... and all processes instead");
+  add_partition_option(*command, a->partition)->needs(ranks_flag);
   command->callback([a, &ranks, &action] {
     action = [a, &ranks] {
       int code = exit_ok;

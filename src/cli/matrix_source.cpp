@@ -44,8 +44,13 @@ void require_memory_for(const std::string& path, const FurtherBytes& further_byt
 
 void check_file(const std::string& source, const FurtherBytes& further_bytes, double share) {
   std::error_code ignored;
-  if (source.find(':') != std::string::npos && !std::filesystem::exists(source, ignored))
-    complain_unknown_problem(source);
+  if (!std::filesystem::exists(source, ignored)) {
+    if (source.find(':') != std::string::npos) complain_unknown_problem(source);
+    for (const ProblemInfo& family : problem_families())
+      if (source == family.name)
+        throw InvalidArgument(source + ": no such file; the built-in problem is written " +
+                              family.syntax);
+  }
   require_memory_for(source, further_bytes, share);
 }
 

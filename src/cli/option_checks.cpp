@@ -25,8 +25,8 @@ std::string known_formats() {
   return names;
 }
 
-void add_partition_option(CLI::App& command, std::string& partition) {
-  command
+CLI::Option* add_partition_option(CLI::App& command, std::string& partition) {
+  return command
       .add_option("--partition", partition,
                   "Of several processes: segments (consecutive rows), or graph (METIS: few entries "
                   "that couple them)")

@@ -19,7 +19,7 @@ std::string known_formats();
 std::string not_empty_list(const std::string& text);
 
 /// --partition, of subcommands that work on several processes.
-void add_partition_option(CLI::App& command, std::string& partition);
+CLI::Option* add_partition_option(CLI::App& command, std::string& partition);
 
 /// Splits "a,b,c" and drops what is empty or there already.
 std::vector<std::string> split_list(const std::string& text);

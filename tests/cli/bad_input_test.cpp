@@ -28,6 +28,9 @@ TEST_CASE("wrong usage ends with code 2 and one line") {
   check_refused({}, "subcommand");
   check_refused({"sovle", "poisson3d:4"}, "sovle");
   check_refused({"solve"}, "SOURCE");
+  check_refused({"solve", "poisson3d"},
+                "poisson3d: no such file; the built-in problem is written poisson3d:");
+  check_refused({"compare", "poisson3d:4", "--partition", "graph"}, "--ranks");
   check_refused({"solve", "poisson3d:4", "--frobnicate", "twice"}, "--frobnicate twice");
   check_refused({"solve", "poisson3d:4", "--solver", "qmr"}, "qmr");
   check_refused({"solve", "poisson3d:4", "--precision", "f16"}, "f16");
