@@ -139,11 +139,7 @@ void add_compare(CLI::App& app, const Ranks& ranks, Action& action) {
       "--ranks", a->ranks, "Under mpirun: PCG on 1, 2, 4, ... and all processes instead");
   add_partition_option(*command, a->partition)->needs(ranks_flag);
   command->callback([a, &ranks, &action] {
-    action = [a, &ranks] {
-      int code = exit_ok;
-      ranks.together([&] { code = compare(*a, ranks); });
-      return code;
-    };
+    action = [a, &ranks] { return ranks.together([&] { return compare(*a, ranks); }); };
   });
 }
 

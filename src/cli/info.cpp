@@ -126,11 +126,7 @@ void add_info(CLI::App& app, const Ranks& ranks, Action& action) {
       ->check(CLI::Range(1, largest_threads()))
       ->type_name("N");
   command->callback([options, &ranks, &action] {
-    action = [options, &ranks] {
-      int code = exit_ok;
-      ranks.together([&] { code = info(*options, ranks); });
-      return code;
-    };
+    action = [options, &ranks] { return ranks.together([&] { return info(*options, ranks); }); };
   });
 }
 

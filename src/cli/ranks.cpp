@@ -10,7 +10,7 @@ Ranks::~Ranks() = default;
 int Ranks::size() const { return 1; }
 bool Ranks::is_first() const { return true; }
 int Ranks::threads(int asked) const { return asked; }
-void Ranks::together(const std::function<void()>& work) const { work(); }
+int Ranks::together(const std::function<int()>& work) const { return work(); }
 LoadedMatrix Ranks::load(const std::string& source, const SolveRequest&,
                          const FurtherBytes& further_bytes) const {
   return load_matrix(source, further_bytes);
@@ -332,8 +332,11 @@ int Ranks::threads(int asked) const {
   return std::max(1, std::min(default_threads(), share));
 }
 
-void Ranks::together(const std::function<void()>& work) const {
-  state_ ? state_->world.together(work) : work();
+int Ranks::together(const std::function<int()>& work) const {
+  if (!state_) return work();
+  int code = 0;
+  state_->world.together([&] { code = work(); });
+  return code;
 }
 
 SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,

@@ -23,8 +23,8 @@ class Ranks {
   bool is_first() const;
   /// Threads of each; 0: ranks of one machine share its processors.
   int threads(int asked) const;
-  /// work() on each of them; what fails on one fails on all.
-  void together(const std::function<void()>& work) const;
+  /// work() on each of them, which returns an exit code; what fails on one fails on all.
+  int together(const std::function<int()>& work) const;
   /// As load_matrix, on the first alone. Of a file that is cut in segments each reads a part, which solve goes on with, and the first
   /// has its size.
   LoadedMatrix load(const std::string& source, const SolveRequest& request,

@@ -259,9 +259,7 @@ void add_solve(CLI::App& app, const Ranks& ranks, Action& action) {
   add_stopping_options(*command, *arguments);
   command->callback([arguments, &ranks, &action] {
     action = [arguments, &ranks] {
-      int code = exit_ok;
-      ranks.together([&] { code = solve(*arguments, ranks); });
-      return code;
+      return ranks.together([&] { return solve(*arguments, ranks); });
     };
   });
 }

@@ -393,8 +393,7 @@ struct MultiplyRowOfGroup {
 /// The table to begin with, for what rows of C gather, on average.
 template <class T, class Space>
 std::size_t first_table(const SparseBlocks<T, Space>& A, const SparseBlocks<T, Space>& B) {
-  const double gathered = double(A.blocks()) / std::max<index_t>(A.rows, 1) * double(B.blocks()) /
-                          std::max<index_t>(B.rows, 1);
+  const double gathered = A.row_length() * B.row_length();
   std::size_t t = 0;
   while (t + 1 < std::size(column_tables) && gathered > 4.0 * column_tables[t].most) ++t;
   return t;
@@ -409,10 +408,9 @@ void device_values(const Exec& exec, const SparseBlocks<T, Space>& A,
   const offset_t rows = std::max<index_t>(A.rows, 1);
   if constexpr (H * M * W == 1) {
     constexpr int on_chip = 384;  // bytes for each lane
-    const double length = double(C.blocks()) / double(rows);
+    const double length = C.row_length();
     // Rows of B that are short leave lanes idle, rows of A that are long are read side by side.
-    int lanes = lanes_for(std::max(double(B.blocks()) / std::max<index_t>(B.rows, 1),
-                                   double(A.blocks()) / double(rows) / 8));
+    int lanes = lanes_for(std::max(B.row_length(), A.row_length() / 8));
     while (lanes < 32 && rows * lanes < all_threads / 8) lanes *= 2;
     const auto fitting = [&] {
       return (lanes * on_chip - 3 * int(sizeof(double))) / int(sizeof(T) + sizeof(index_t));

@@ -20,6 +20,8 @@ struct SparseBlocks {
   Vector<T, Space> values;                          ///< [blocks height width]
 
   offset_t blocks() const { return static_cast<offset_t>(columns.extent(0)); }
+  /// Blocks of a row in the mean.
+  double row_length() const { return rows > 0 ? double(blocks()) / rows : 0; }
   int block_values() const { return height * width; }
   offset_t entries() const { return blocks() * block_values(); }
 };

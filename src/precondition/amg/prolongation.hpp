@@ -392,7 +392,7 @@ void smooth(const Exec& exec, const SparseBlocks<T, Space>& A, const Graph<Space
   };
   const int largest = std::max(P.height, P.width);
   if constexpr (!on_threads<Exec>) {
-    const double length = double(A.blocks()) / std::max<index_t>(A.rows, 1);
+    const double length = A.row_length();
     if (largest == 1 && length >= long_row_of_device) {
       constexpr index_t most = 15;
       const int lanes = lanes_for(length / 3);

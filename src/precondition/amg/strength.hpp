@@ -191,7 +191,7 @@ Graph<Space> strong_couplings(
   const auto ends = in_large_pages<index_t, Space>("cnc::graph", n);
   const auto neighbours = in_large_pages<index_t, Space>("cnc::graph", room);
   const StrongEntries<T> strong{a, largest.data(), theta * theta};
-  const double length = double(A.blocks()) / std::max<index_t>(A.rows, 1);
+  const double length = A.row_length();
   const bool in_groups = !on_threads<Exec> && symmetric && length >= long_row_of_device;
   if constexpr (!on_threads<Exec>) {
     const int lanes = lanes_for(length / 3);
