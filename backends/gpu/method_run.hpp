@@ -228,6 +228,7 @@ struct MethodRunner {
                                           : "the blocks of a launch have lost each other");
       }
       run.used = SolveForm::one_meeting;
+      run.read_dictionary = false;
       plan.halo_unfit = notes.unfit != 0;
       return !plan.halo_unfit;
     } else {
@@ -343,6 +344,7 @@ struct MethodRunner {
         return false;
       run.launches += 1;
       run.used = SolveForm::resident;
+      run.read_dictionary = reads_dictionary<Rows>;
       wait_for_end();
       return true;
     } else {
@@ -359,6 +361,7 @@ struct MethodRunner {
     phases.begin(queue, initial());
     const Graph* const graph = run.form == SolveForm::streamed ? nullptr : captured(phases);
     run.used = graph == nullptr ? SolveForm::streamed : SolveForm::graph;
+    run.read_dictionary = true;
     // One group of iterations runs while the host waits for the one before, and then looks.
     using Clock = std::chrono::steady_clock;
     Clock::time_point looked = Clock::now();

@@ -260,7 +260,7 @@ struct SolveReport {
   bool values_in_float =
       false;  ///< it has float values under double vectors: without loss, or as StoragePrecision::f32 asks
   /// Different rows of the matrix, where its layout has a dictionary of them (find_row_dictionary); else 0. Products read it,
-  /// on devices from 131,072 rows on; forms in one launch read the layout.
+  /// on devices from 131,072 rows on; of forms in one launch only resident conjugate gradients on diagonals do.
   index_t row_kinds = 0;
   SolveForm form = SolveForm::automatic;     ///< how the iterations were done
   Arithmetic arithmetic = Arithmetic::fast;  ///< of products and dots

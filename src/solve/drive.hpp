@@ -123,9 +123,7 @@ class Drive {
       passes = cost::plain_passes;
     if (engine_.used() == SolveForm::resident) passes = cost::resident_passes;
     if (engine_.used() == SolveForm::one_meeting) passes = 0;  // all vectors stay on chip
-    const bool in_one_launch =
-        engine_.used() == SolveForm::resident || engine_.used() == SolveForm::one_meeting;
-    return system_.product_cost(!in_one_launch) * facts().products +
+    return system_.product_cost(engine_.read_dictionary()) * facts().products +
            cost::vectors(system_.rows, passes, flops, sizeof(V));
   }
   /// Of the iterations of this method.

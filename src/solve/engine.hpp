@@ -73,6 +73,7 @@ class Engine {
     which_ = method;
     method_ = &method_facts(method);
     form_ = used_ = form;
+    read_dictionary_ = true;
     local_ = system_.preconditioner().local();
     behind_ = nullptr;
     started_ahead_ = starts_ = false;
@@ -137,6 +138,10 @@ class Engine {
   index_t iterations() const { return iterations_; }
   Method method() const { return which_; }
   /// The form, and of runs and steps on a basis how the last ones were done.
+  /// Whether products of iterations so far read the dictionary of rows, where there is one.
+  bool read_dictionary() const {
+    return is_phased(which_) ? read_dictionary_ : used() != SolveForm::resident;
+  }
   SolveForm used() const { return is_phased(which_) ? used_ : gmres_.used(); }
 
  private:
@@ -323,6 +328,7 @@ class Engine {
     starts_ = false;
     iterations_ += run.iterations;
     used_ = run.used;
+    read_dictionary_ = run.read_dictionary;
     scalars() = run.scalars;
     tally_.backend_calls += run.launches;
     tally_.host_synchronisations += run.synchronisations;
@@ -346,6 +352,7 @@ class Engine {
   Method which_;
   const MethodFacts* method_;
   SolveForm form_, used_;
+  bool read_dictionary_ = true;
   std::optional<PreconditionerOperand<V>> local_;  ///< empty: enqueued between passes
   Tally& tally_;
   Gmres<V, Exec> gmres_;  ///< of the methods with a basis

@@ -86,8 +86,9 @@ struct MethodRun {
   index_t iterations = 0;           ///< out: iterations done
   MethodScalars scalars;            ///< out: the scalars after the last one, on the host
   SolveForm used = SolveForm::run;  ///< out: the form taken
-  offset_t launches = 1;            ///< out: kernels launched, those inside a graph included
-  offset_t synchronisations = 0;    ///< out: times the host waited
+  bool read_dictionary = true;    ///< out: products read the dictionary of rows, where there is one
+  offset_t launches = 1;          ///< out: kernels launched, those inside a graph included
+  offset_t synchronisations = 0;  ///< out: times the host waited
 };
 
 }  // namespace cnc

@@ -106,6 +106,28 @@ TEST_CASE("resident conjugate gradients, whatever M is, and stopped at any itera
       }
 }
 
+TEST_CASE("reports count what products of a resident run read") {
+  const auto P = known_problem<double>("poisson2d:20x17");
+  for (const Backend* backend : emulated) {
+    Context<> ctx(*backend);
+    const auto bytes_per_row = [&](StoragePrecision storage, SolveForm form) {
+      SolveOptions options;
+      options.form = form;
+      options.format = {"dia-symmetric", 1};
+      options.storage = storage;
+      Solver<double> solver(ctx, options);
+      solver.prepare(P.A);
+      const SolveReport report = solver.solve(P.b, zeros<double>(P.rows()));
+      CHECK(report.form == form);
+      return report.bytes / report.iterations / P.rows();
+    };
+    // x, y and two passes are 32 of it, three diagonals in double 24, in float 12, a code 1.
+    CHECK(bytes_per_row(StoragePrecision::lossless, SolveForm::resident) < 36);
+    CHECK(bytes_per_row(StoragePrecision::lossless, SolveForm::one_meeting) > 27);
+    CHECK(bytes_per_row(StoragePrecision::as_vectors, SolveForm::resident) > 55);
+  }
+}
+
 TEST_CASE("gmres makes its steps of operations where a device does not run a whole grid") {
   const auto P = known_problem<double>("poisson2d:12x11");
   for (const Backend* backend : emulated)
