@@ -5,7 +5,8 @@
     perf/plot_devices.py --table      # beside what two devices were measured to take, and weak scaling
 
 An iteration takes what its bytes take, at the rate that is measured, and on several devices what launches, exchange and sums take
-besides, which does not shrink with the rows. Entries of x for neighbours travel while the interior is multiplied.
+besides, which does not shrink with the rows. Entries of x for neighbours travel while the interior is multiplied. Where the matrix
+fits on the processors, of one device or of all, it is one launch with one meeting instead.
 
 Source   Verschoor & Jalba, Analysis and performance estimation of the conjugate gradient method on multiple GPUs, 2012 (the kind of
          map); constants and measurements: perf/records/nvidia_h100_two_devices.md.
@@ -20,52 +21,69 @@ from plot_diagonal import Axis, text
 VECTORS = 96  # bytes of a row in the vectors of an iteration
 ENTRY = 12  # bytes of an entry in rows of CSR; a dictionary of rows has next to none
 MEMORY = 2.9e12  # bytes a second of kernels that read vectors and matrix
-ON_CHIP = 3.9e12  # of the resident form, whose data the second-level cache holds
+ON_CHIP = 6.2e12  # of the resident form, whose data the second-level cache holds
 CACHE = 100e6  # bytes that the resident form takes well
-RESIDENT = 0.75e-6  # seconds of its meetings
+RESIDENT = 3.5e-6  # seconds of its meetings
 GRAPH = 5e-6  # seconds that the launches of an iteration take on one device
 APART = 15e-6  # and that launches, exchange and sums take on two
 FURTHER = 0.7e-6  # a word is seen by another device after so long: assumed for each further one
 LINK = 395e9  # bytes a second to a neighbour
+# One meeting: seconds whatever the rows, for a row and for an entry of it; of several devices besides; bytes on chip, for a row and
+# for an entry beside the diagonal.
+MEETING, OF_ROW, OF_ENTRY, OF_SEVERAL = 2.3e-6, 0.4e-12, 1.1e-12, 1.5e-6
+CHIP, ROW_ON_CHIP, ENTRY_ON_CHIP = 30e6, 17, 14
 
 # rows of a Laplacian of 7 points, microseconds on one and on two
-MEASURED = [(97336, 3.2, 17.8), (1000000, 24.3, 28.9), (2097152, 70.8, 47.6), (8000000, 265, 148),
-            (16777216, 568, 284), (64000000, 2700, 1020)]
+MEASURED = [(97336, 3.22, 4.07), (262144, 4.15, 4.52), (512000, 11.5, 6.30), (1000000, 19.1, 28.9), (2097152, 70.8, 47.6),
+            (8000000, 265, 148), (16777216, 568, 284), (64000000, 2700, 1020)]
 
 
-def on_one(rows, entry_bytes):
-    size = rows * (VECTORS + entry_bytes)
+def meeting_once(rows, entries):
+    """With so many rows on each device; infinite where they do not fit."""
+    if rows * (ROW_ON_CHIP + ENTRY_ON_CHIP * (entries - 1)) > CHIP:
+        return math.inf
+    return MEETING + rows * (OF_ROW + OF_ENTRY * (entries - 1))
+
+
+def on_one(rows, entries, repeats=False):
+    """`repeats`: rows come from a dictionary, else from CSR."""
+    size = rows * (VECTORS + (0 if repeats else ENTRY * entries))
     graph = GRAPH + size / MEMORY
-    return min(graph, RESIDENT + size / ON_CHIP) if size <= CACHE else graph
+    resident = RESIDENT + size / ON_CHIP if size <= CACHE else math.inf
+    return min(graph, resident, meeting_once(rows, entries))
 
 
-def on_several(devices, rows, entry_bytes):
+def on_several(devices, rows, entries, repeats=False):
     if devices == 1:
-        return on_one(rows, entry_bytes)
-    own = rows / devices * (VECTORS + entry_bytes) / MEMORY
+        return on_one(rows, entries, repeats)
+    own = rows / devices * (VECTORS + (0 if repeats else ENTRY * entries)) / MEMORY
     # Segments of a grid in space: a face on each side.
     faces = 1 if devices == 2 else 2
     exchange = faces * rows ** (2 / 3) * 8 / LINK
     hidden = own / 3  # the product
-    return APART + FURTHER * (devices - 2) + own + max(0, exchange - hidden)
+    graph = APART + FURTHER * (devices - 2) + own + max(0, exchange - hidden)
+    return min(graph, meeting_once(rows / devices, entries) + OF_SEVERAL)
 
 
 def print_tables():
     print("| rows | one: measured, model | two: measured, model | model over measured |")
     print("|--:|--:|--:|--:|")
     for rows, one, two in MEASURED:
-        first, second = on_one(rows, 0) * 1e6, on_several(2, rows, 0) * 1e6
-        print(f"| {rows:,} | {one:g}, {first:.3g} | {two:g}, {second:.3g} | {first / one:.2f}, {second / two:.2f} |")
+        first, second = on_one(rows, 7, True) * 1e6, on_several(2, rows, 7, True) * 1e6
+        models = [f"{seconds:.0f}" if seconds >= 100 else f"{seconds:.3g}" for seconds in (first, second)]
+        print(f"| {rows:,} | {one:g}, {models[0]} | {two:g}, {models[1]} | {first / one:.2f}, {second / two:.2f} |")
     print("\n| devices | 2 | 4 | 8 |")
     print("|---|--:|--:|--:|")
-    for label, rows, entry_bytes, weak in (
-            ("100 thousand rows of 7 points", 1e5, 0, False), ("2 million", 2097152, 0, False),
-            ("64 million", 64e6, 0, False), ("1 million rows of 50 entries in CSR", 1e6, 600, False),
-            ("weak scaling, 1 million rows each", 1e6, 0, True), ("weak scaling, 8 million rows each", 8e6, 0, True)):
+    for label, rows, entries, repeats, weak in (
+            ("100 thousand rows of 7 points", 1e5, 7, True, False), ("500 thousand", 5e5, 7, True, False),
+            ("2 million", 2097152, 7, True, False), ("64 million", 64e6, 7, True, False),
+            ("1 million rows of 50 entries in CSR", 1e6, 50, False, False),
+            ("weak scaling, 250 thousand rows each", 2.5e5, 7, True, True), ("weak scaling, 1 million", 1e6, 7, True, True),
+            ("weak scaling, 8 million", 8e6, 7, True, True)):
         cells = []
         for devices in (2, 4, 8):
             all_rows = rows * devices if weak else rows
-            ratio = on_one(rows, entry_bytes) / on_several(devices, all_rows, entry_bytes)
+            ratio = on_one(rows, entries, repeats) / on_several(devices, all_rows, entries, repeats)
             cells.append(f"{ratio:.2f}")
         print(f"| {label} | " + " | ".join(cells) + " |")
 
@@ -89,24 +107,18 @@ def panel(left, devices):
         for j in range(rows):
             n = 10 ** (4 + 4 * (i + 0.5) / columns)
             entries = 10 ** (2 * (j + 0.5) / rows)
-            speed_up = on_one(n, ENTRY * entries) / on_several(devices, n, ENTRY * entries)
+            speed_up = on_one(n, entries) / on_several(devices, n, entries)
             x, y = left + 240 * i / columns, 280 - 240 * (j + 1) / rows
             out.append(f'<rect x="{x:.0f}" y="{y:.0f}" width="8.1" height="15.1" '
                        f'fill="{colour_of(speed_up, devices)}"/>')
-    # Where it is 1, and half and nine tenths of what is possible.
-    for level in sorted({1, devices / 2, 0.9 * devices}):
-        points = []
-        for j in range(2 * rows + 1):
-            entries = 10 ** (2 * j / (2 * rows))
-            reached = [n for n in (10 ** (4 + 4 * k / 400) for k in range(401))
-                       if on_one(n, ENTRY * entries) / on_several(devices, n, ENTRY * entries) >= level]
-            if reached:
-                points.append((across.place(reached[0]), up.place(entries)))
-        if len(points) > 1:
-            out.append('<path fill="none" stroke="#333" d="M' + " L".join(f"{x:.1f} {y:.1f}" for x, y in points) + '"/>')
-            x, y = points[len(points) // 2]
-            fill = "#fff" if level > 1 else "#333"
-            out.append(text(x + 4, y, f"{level:g}", "start").replace("<text", f'<text fill="{fill}"'))
+    # Where it becomes 1.
+    points = []
+    for j in range(2 * rows + 1):
+        entries = 10 ** (2 * j / (2 * rows))
+        reached = [n for n in (10 ** (4 + 4 * k / 400) for k in range(401))
+                   if on_one(n, entries) / on_several(devices, n, entries) >= 1]
+        points.append((across.place(reached[0]), up.place(entries)))
+    out.append('<path fill="none" stroke="#333" d="M' + " L".join(f"{x:.1f} {y:.1f}" for x, y in points) + '"/>')
     out.append(f'<rect x="{left}" y="40" width="240" height="240" fill="none" stroke="#888"/>')
     out += [text(left, 298, "10 thousand", "start"), text(across.place(1e6), 298, "1 million"),
             text(left + 240, 298, "100 million", "end")]
