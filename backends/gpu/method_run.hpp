@@ -106,8 +106,7 @@ struct MethodRunner {
   MethodRun& run;
   Plan& plan;
   bool started = false;
-  index_t done = 0;  ///< by a form that has left the rest to another
-  bool went_on = false;
+  index_t done = 0;              ///< by a form that has left the rest to another
   bool went_by_another = false;  ///< in one launch, by the recurrence of another method
   template <class Launch>
   static constexpr bool goes_by_another = !std::is_same_v<typename Launch::Recurrence, Method>;
@@ -179,17 +178,17 @@ struct MethodRunner {
 
   // --- one launch per run ---------------------------------------------------------------------------
 
-  /// Where a run goes on, what the recurrence of another method keeps besides is worked out, once.
+  /// Where a run goes on, what the recurrence of another method keeps besides is worked out, for each launch: what is enqueued behind
+  /// one may take its place.
   template <class Launch>
   void start_or_go_on() {
     start();
     went_by_another = goes_by_another<Launch>;
     using GoOn = typename Launch::GoOn;
     if constexpr (!std::is_void_v<GoOn>) {
-      if (run.starts || run.is_first || went_on || run.max_iterations == 0) return;
+      if (run.starts || run.is_first || run.max_iterations == 0) return;
       streamed().multiply(queue, GoOn::of, GoOn::to);
       run.launches += streamed().launches_of_multiply();
-      went_on = true;
     }
   }
 
