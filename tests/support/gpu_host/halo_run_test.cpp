@@ -565,6 +565,8 @@ struct DirectRun {
   MethodVectors<double> v;
   MethodScalars scalars;
   std::unique_ptr<RunPlan> plan;
+  PreconditionerOperand<double> M = {};
+  void (*behind)(void* scratch) = nullptr;  ///< a Vector<double>
 
   DirectRun(const Backend& of, const Operand& operand, const Vector<double>& r)
       : backend(of), A(operand) {
@@ -586,7 +588,9 @@ struct DirectRun {
     run.starts = starts;
     run.max_iterations = iterations;
     run.plan = plan.get();
-    ops().run[static_cast<int>(Method::pcg)](ctx.queue(), A, {}, v, &scalars, &run);
+    run.behind = behind;
+    run.behind_context = &memory[methods::Cg<double>::scratch];
+    ops().run[static_cast<int>(Method::pcg)](ctx.queue(), A, M, v, &scalars, &run);
     return run;
   }
 };
@@ -631,6 +635,31 @@ TEST_CASE("a breakdown of the other recurrence is left to pcg itself, from where
       CHECK(relative_difference(actual.memory[Cg::x], expected.memory[Cg::x]) < 1e-12);
       CHECK(actual.run(form, 3, false).used == form);
     }
+}
+
+TEST_CASE("values that do not allow one meeting are left to a resident run, that goes on as well") {
+  using Cg = methods::Cg<double>;
+  const CsrMatrix<double> A = generate_problem("poisson2d:20x17");
+  const auto operand = A.operand();
+  const Vector<double> r = varied_vector<double>(A.rows);
+  const Vector<double> inverse("inverse", r.extent(0));  // of another diagonal
+  for (std::size_t i = 0; i < inverse.extent(0); ++i) inverse(i) = 0.2 + 0.01 * double(i % 7);
+  for (const Backend* backend : emulated) {
+    INFO(backend->name);
+    DirectRun expected(*backend, operand, r), actual(*backend, operand, r);
+    actual.M = expected.M = {PreconditionerKind::jacobi, 1, inverse.data()};
+    expected.run(SolveForm::streamed, 9, true);
+    // What solvers enqueue behind a run works with its scratch.
+    actual.behind = [](void* scratch) {
+      Kokkos::deep_copy(*static_cast<Vector<double>*>(scratch), 1e3);
+    };
+    CHECK(actual.run(SolveForm::run, 4, true).used == SolveForm::resident);
+    actual.device_plan().renew(false);  // it asks again
+    const MethodRun run = actual.run(SolveForm::run, 5, false);
+    CHECK(run.used == SolveForm::resident);
+    CHECK(run.iterations == 5);
+    CHECK(relative_difference(actual.memory[Cg::x], expected.memory[Cg::x]) < 1e-12);
+  }
 }
 
 TEST_CASE("a matrix whose parts do not fit on the processors takes another form, or is refused") {
