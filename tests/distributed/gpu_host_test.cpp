@@ -104,7 +104,7 @@ TEST_CASE("emulated devices: runs of few iterations go on where the last one was
       std::optional<NothingAtOnce> later;
       if (!at_once) later.emplace();
       // Some ranks have another format, so that grids are made as others are.
-      options.format = parse_format(world().rank() == 0 ? "dia" : "csr");
+      options.format = parse_format(world().rank() == 0 ? "dia-symmetric" : "csr");
       DistributedSolver<double> solver(emulated(), options);
       solver.prepare(A);
       const Vector<double> x("x", b.extent(0));

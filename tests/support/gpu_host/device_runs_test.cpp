@@ -82,7 +82,7 @@ TEST_CASE("resident conjugate gradients, whatever M is, and stopped at any itera
         options.method = method;
         options.preconditioner = c.kind;
         const bool repeats = P.rows() == 132;  // so do the rows of the grid
-        if (repeats) options.format = {"dia", 1};
+        if (repeats) options.format = {"dia-symmetric", 1};
         const auto solved = [&](SolveForm form, index_t iterations_of_run) {
           options.form = form;
           options.callback_interval = iterations_of_run;
