@@ -97,6 +97,7 @@ void PlanEntries<wave, Operand, V>::make_parts(const Queue& queue, const Operand
 template <int wave, class Operand, class V, class Method>
 struct MethodRunner {
   using Plan = DeviceRunPlan<Operand, V>;
+  static constexpr const char* unheard = "the device of another rank was not heard of any more";
 
   const Queue& queue;
   const Operand& A;
@@ -222,9 +223,9 @@ struct MethodRunner {
       halo.epoch += notes.meetings;
       if (notes.stuck != 0 || notes.lost != 0) {
         plan.halo.reset();  // who is in which epoch is not known
-        throw DeviceError("halo_run", "gpu",
-                          notes.lost != 0 ? "the device of another rank was not heard of any more"
-                                          : "the blocks of a launch have lost each other");
+        throw DeviceError(
+            "halo_run", "gpu",
+            notes.lost != 0 ? unheard : "the blocks of a launch have lost each other");
       }
       run.used = SolveForm::one_meeting;
       run.read_dictionary = false;
@@ -275,6 +276,7 @@ struct MethodRunner {
     ++run.launches;
     synchronize(queue);
     ++run.synchronisations;
+    if (outcome().stop < 0) throw DeviceError("agree", "gpu", unheard);
     return outcome().stop != 0;
   }
 

@@ -98,13 +98,13 @@ peer_dots_kernel(index_t n, PeerOperand<V> peers, const V* y, ProductDots<V> res
   if constexpr (count > 1) *results.self_result = dots[1];
 }
 
-/// Whether all ranks say yes. By one thread.
+/// Whether all ranks say yes; negative where one was not heard of. By one thread.
 template <class V>
 CNC_GPU_KERNEL(max_vector_threads)
 agree_kernel(PeerOperand<V> peers, bool mine, std::int32_t* all) {
   double no[1] = {mine ? 0.0 : 1.0};
   meet_peers(*peers.meeting, no);
-  *all = no[0] == 0 ? 1 : 0;
+  *all = no[0] == 0 ? 1 : no[0] > 0 ? 0 : -1;
 }
 
 template <int wave, class V>
