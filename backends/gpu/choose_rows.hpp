@@ -4,6 +4,7 @@
 #include <gpu/bsell_rows.hpp>
 #include <gpu/dia_rows.hpp>
 #include <gpu/dictionary_rows.hpp>
+#include <gpu/stencil_rows.hpp>
 
 #include <target/launch.hpp>
 #include <target/tuning.hpp>
@@ -103,9 +104,20 @@ decltype(auto) with_rows(const Queue&, const DiaOperand<M>& A, const F& f) {
              : f(DiaRows<DiaWalk::symmetric, M, V>{A}, tuning::dia_threads);
 }
 
-/// Entries of a row in a dictionary whose parts of x are fetched at once: of all of a short row (five and seven points of a
-/// grid), else so many (27 = 3 x 9).
-inline constexpr int short_row = 7, part_of_row = 9;
+/// Entries of a row from a dictionary whose parts of x are fetched at once: of all of a short row (five and seven points of a
+/// grid), a third of one of 27 points, and as many of longer ones that are no parts of one.
+inline constexpr int short_row = 7, part_of_row = 9, part_of_long_row = 27;
+/// Rows that are parts of one of up to seven points, and of any number.
+template <class M, class V>
+using ShortStencilRows = StencilRows<short_row, short_row, M, V>;
+template <class M, class V>
+using LongStencilRows = StencilRows<RowStencil<M>::most, part_of_row, M, V>;
+
+/// Whether all rows are parts of a short one.
+template <class M>
+bool has_short_stencil(const RowDictionaryOperand<M>& A) {
+  return A.codes != nullptr && A.stencil.size > 0 && A.stencil.size <= short_row;
+}
 
 /// The same for a product of its own: from the dictionary of the rows, if there is one.
 template <int wave, class V, class Operand, class F>
@@ -113,10 +125,14 @@ void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
   using M = typename Operand::value_type;
   if (A.dictionary.codes == nullptr || A.rows < tuning::least_dictionary_rows)
     with_rows<wave, V>(queue, A, f);
-  else if (A.dictionary.longest <= short_row)
-    f(DictionaryRows<short_row, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
-  else
+  else if (has_short_stencil(A.dictionary))
+    f(ShortStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
+  else if (A.dictionary.stencil.size > 0)
+    f(LongStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
+  else if (A.dictionary.longest <= part_of_row)
     f(DictionaryRows<part_of_row, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
+  else
+    f(DictionaryRows<part_of_long_row, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -6,22 +6,22 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-/// Rows that repeat, whatever the format beside them: one per thread. Entries come from the first-level cache, mostly the
+/// Rows that repeat and are not parts of one, whatever the format beside them: one per thread. Entries come from the first-level cache, mostly the
 /// same for a whole wave, and bring no index or value from memory. (Several rows per thread that look up an entry together
 /// gain where lines of a grid are as long as a block, and lose up to half elsewhere.)
 ///
 /// What takes time is waiting: for the code, for the entries, for x. So parts of x for `together` entries are under way at
-/// once, best those of a whole row, and as many threads as a processor has room for; values are fetched when they are used, to
-/// hold no registers meanwhile.
+/// once, and as many threads as a processor has room for; values are fetched when they are used, to hold no registers meanwhile. Long
+/// rows have 27 under way, for which half of the threads have registers.
 template <int together, class M, class V>
 struct DictionaryRows {
   RowDictionaryOperand<M> A;
   index_t rows;
 
   static constexpr bool consecutive = true;
-  static constexpr int spmv_threads = 2048;
-  static constexpr int summing_threads = 2048;
-  static constexpr int reducing_threads = 2048;
+  static constexpr int spmv_threads = together > 9 ? 1024 : 2048;
+  static constexpr int summing_threads = spmv_threads;
+  static constexpr int reducing_threads = spmv_threads;
 
   constexpr index_t units() const { return rows; }
   static constexpr int unit_rows() { return 1; }

@@ -294,8 +294,8 @@ struct MethodRunner {
     if constexpr (holds_grids<Operand> && is_plain_cg<Method>) {
       using Stored = typename Operand::value_type;
       if (is_large_with_dictionary()) {
-        if (A.dictionary.longest <= short_row) {
-          const DictionaryRows<short_row, Stored, V> rows{A.dictionary, A.rows};
+        if (has_short_stencil(A.dictionary)) {
+          const ShortStencilRows<Stored, V> rows{A.dictionary, A.rows};
           if constexpr (may_imply<typename OneLaunchOf<Method>::Recurrence>())
             if (M.is_scalar()) return resident_with<true>(rows, forced);
           return resident_with<false>(rows, forced);

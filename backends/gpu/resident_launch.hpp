@@ -23,8 +23,8 @@ inline constexpr int compiled_block<BcsrRows<wave, block, lanes, per_block, M, V
 
 template <class Rows>
 inline constexpr bool reads_dictionary = false;
-template <int together, class M, class V>
-inline constexpr bool reads_dictionary<DictionaryRows<together, M, V>> = true;
+template <int points, int together, class M, class V>
+inline constexpr bool reads_dictionary<StencilRows<points, together, M, V>> = true;
 
 /// Whether runs of a method by the recurrence of another one (OneLaunchOf) pay: with sliced rows of blocks they were slower when they
 /// were measured (docs/adr/0017-one-meeting.md).

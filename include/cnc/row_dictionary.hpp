@@ -15,8 +15,12 @@ struct RowDictionary {
   Kokkos::View<RowEntry<T>*, Space> entries;  ///< of all kinds
   /// [runs + 1] where rows of another kind begin, on a host where 12 rows and more of a kind follow each other in the mean
   Kokkos::View<index_t*, Space> runs = {};
-  Kokkos::View<index_t*, Space> first_rows = {};  ///< [kinds] the first row of each
-  index_t longest = 0;                            ///< entries of the longest row
+  Kokkos::View<index_t*, Space> first_rows = {};           ///< [kinds] the first row of each
+  index_t longest = 0;                                     ///< entries of the longest row
+  Kokkos::View<RowPart<T>*, Space> parts = {};             ///< [kinds] of the stencil
+  Kokkos::View<RowStencil<T>*, Space> stencil_there = {};  ///< [1] where it is made
+  /// [1] the same on the host, which copies of a dictionary share like everything else
+  Kokkos::View<RowStencil<T>*, HostSpace> stencil = {};
 
   bool empty() const { return codes.extent(0) == 0; }  ///< there is none
   /// Different rows.
@@ -32,7 +36,9 @@ struct RowDictionary {
             static_cast<index_t>(entries.extent(0)),
             longest,
             run_count > 0 ? runs.data() : nullptr,
-            run_count};
+            run_count,
+            parts.data(),
+            stencil.extent(0) > 0 ? stencil(0) : RowStencil<T>()};
   }
 };
 

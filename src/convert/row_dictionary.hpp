@@ -1,5 +1,6 @@
 #pragma once
 
+#include "convert/row_stencil.hpp"
 #include "mixed.hpp"
 #include "on_each.hpp"
 
@@ -285,6 +286,7 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   if constexpr (is_host_space<Space>) found.runs = runs_of(exec, found.codes);
   found.first_rows = kind_rows;
   found.longest = longest;
+  add_stencil(exec, found);
   return found;
 }
 
@@ -300,6 +302,7 @@ bool renewed(const RowDictionary<T, Space>& old, const CsrMatrix<S, Space>& A) {
     return false;
   on_each(exec, kinds,
           FillKind<T, S>{A.operand(), first_rows, old.starts.data(), old.entries.data()});
+  find_stencil(exec, old);
   return true;
 }
 

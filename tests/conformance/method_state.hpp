@@ -129,6 +129,16 @@ SparseMatrix scaled(SparseMatrix A, double factor) {
   rows.entries = Kokkos::View<RowEntry<M>*, HostSpace>("scaled", entries.extent(0));
   for (std::size_t k = 0; k < entries.extent(0); ++k)
     rows.entries(k) = {static_cast<M>(entries(k).value * factor), entries(k).offset};
+  const auto parts = rows.parts;
+  rows.parts = Kokkos::View<RowPart<M>*, HostSpace>("scaled", parts.extent(0));
+  for (std::size_t k = 0; k < parts.extent(0); ++k)
+    rows.parts(k) = {static_cast<M>(parts(k).diagonal * factor), parts(k).entries};
+  const auto stencil = rows.stencil;
+  rows.stencil = Kokkos::View<RowStencil<M>*, HostSpace>("scaled", stencil.extent(0));
+  for (std::size_t k = 0; k < stencil.extent(0); ++k) {
+    rows.stencil(k) = stencil(k);
+    for (M& value : rows.stencil(k).value) value = static_cast<M>(value * factor);
+  }
   return A;
 }
 

@@ -3,6 +3,7 @@
 #include <cnc/formats.hpp>
 #include <cnc/problems.hpp>
 
+#include <cmath>
 #include <cstring>
 
 // The different rows of a matrix beside a layout of it.
@@ -47,6 +48,34 @@ CsrMatrix<double> repeating_diagonal(index_t n, index_t kinds) {
   return {n, n, 1, offsets, columns, values};
 }
 
+/// The same of its stencil and parts, if there is a stencil.
+template <class T>
+bool says_by_stencil(const RowDictionary<T>& dictionary, const CsrMatrix<double>& A) {
+  const RowDictionaryOperand<T> operand = dictionary.operand();
+  const RowStencil<T>& stencil = operand.stencil;
+  if (stencil.size == 0) return false;
+  CHECK(stencil.offset[0] == 0);
+  bool same = true;
+  for (index_t i = 0; i < A.rows; ++i) {
+    const RowPart<T> part = operand.parts[operand.codes[i]];
+    index_t entries = 0;
+    for (index_t k = 0; k < stencil.size; ++k) entries += index_t(part.entries >> k & 1u);
+    same = same && (part.entries >> stencil.size) == 0;
+    for (index_t k = A.row_offsets(std::size_t(i)); k < A.row_offsets(std::size_t(i) + 1); ++k) {
+      const index_t offset = A.columns(std::size_t(k)) - i;
+      index_t at = 0;
+      while (at < stencil.size && stencil.offset[at] != offset) ++at;
+      same =
+          same && at < stencil.size && (part.entries >> at & 1u) != 0 &&
+          (at == 0 ? part.diagonal : stencil.value[at]) == static_cast<T>(A.values(std::size_t(k)));
+      --entries;
+    }
+    same = same && entries == 0;
+  }
+  CHECK(same);
+  return true;
+}
+
 TEST_CASE("rows that repeat are found in every layout that is a copy") {
   struct Case {
     const char* problem;
@@ -64,6 +93,7 @@ TEST_CASE("rows that repeat are found in every layout that is a copy") {
       if (!found) continue;
       CHECK(dictionary_of(layout).kinds() == c.kinds);
       check_says(dictionary_of(layout), A);
+      CHECK(says_by_stencil(dictionary_of(layout), A));
       CHECK(spmv_cost(layout, 8).bytes < 0.5 * spmv_cost(build_format(A, spec), 8).bytes);
     }
     Matrix<float> narrow = build_format(convert_values<float>(A), {"dia", 1});
@@ -106,14 +136,56 @@ TEST_CASE("a dictionary follows the values of its layout") {
   const CsrMatrix<double> A = generate_problem("poisson2d:30");
   Matrix<double> layout = build_format(A, {"bsell", 1});
   REQUIRE(find_row_dictionary(layout, A));
+  const Matrix<double> copy = layout;
   CsrMatrix<double> other = A;
   other.values = Vector<double>("values", A.values.extent(0));
   for (std::size_t k = 0; k < A.values.extent(0); ++k) other.values(k) = 2 * A.values(k);
   update_values(layout, other);
   check_says(dictionary_of(layout), other);
+  CHECK(says_by_stencil(dictionary_of(layout), other));
+  CHECK(says_by_stencil(dictionary_of(copy), other));  // it shares the values
   for (std::size_t k = 0; k < A.values.extent(0); ++k) other.values(k) = double(k);
   update_values(layout, other);
   CHECK(dictionary_of(layout).empty());  // no row repeats
+}
+
+TEST_CASE("rows that are parts of one but for their diagonals have a stencil") {
+  const auto has_stencil = [](const CsrMatrix<double>& A) {
+    Matrix<double> layout = build_format(A, {"dia", 1});
+    REQUIRE(find_row_dictionary(layout, A));
+    return says_by_stencil(dictionary_of(layout), A);
+  };
+  // Diagonals as with borders of another kind, and as many entries as there may be.
+  CsrMatrix<double> A = generate_problem("poisson3d:9");
+  for (index_t i = 0; i < A.rows; ++i) {
+    const index_t begin = A.row_offsets(std::size_t(i)), end = A.row_offsets(std::size_t(i) + 1);
+    for (index_t k = begin; k < end; ++k)
+      if (A.columns(std::size_t(k)) == i) A.values(std::size_t(k)) = end - begin - 1;
+  }
+  CHECK(has_stencil(A));
+  CHECK(has_stencil(generate_problem("stencil27:8")));
+  CHECK(has_stencil(repeating_diagonal(1024, 256)));
+  CHECK_FALSE(has_stencil(generate_problem("elasticity3d:8")));  // too many
+  // Two values in one place, and one that is no number.
+  A = generate_problem("poisson2d:30");
+  A.values(A.row_offsets(40)) = -2;
+  CHECK_FALSE(has_stencil(A));
+  A.values(A.row_offsets(40)) = std::nan("");
+  CHECK_FALSE(has_stencil(A));
+  // Rows without a diagonal, and without an entry.
+  Vector<index_t> offsets("offsets", 101), columns("columns", 100);
+  Vector<double> values("values", 100);
+  index_t entries = 0;
+  for (index_t i = 0; i < 100; ++i) {
+    if (i % 2 == 1) {
+      columns(std::size_t(entries)) = i - 1;
+      values(std::size_t(entries++)) = 3;
+    }
+    offsets(std::size_t(i) + 1) = entries;
+  }
+  Kokkos::resize(columns, std::size_t(entries));
+  Kokkos::resize(values, std::size_t(entries));
+  CHECK(has_stencil({100, 100, 1, offsets, columns, values}));
 }
 
 TEST_CASE("a dictionary is one of the layout's own matrix") {

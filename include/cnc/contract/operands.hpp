@@ -23,6 +23,23 @@ struct alignas(2 * sizeof(T)) RowEntry {
   index_t offset;  ///< its column less the row
 };
 
+/// One row of which all others are parts, but for their diagonals: entries of other columns are the same or are not there.
+/// Entry 0 is the diagonal's, the others ascend.
+template <class T>
+struct RowStencil {
+  static constexpr index_t most = 27;  ///< entries
+  index_t size = 0;                    ///< of its entries; 0: there is no such row
+  index_t offset[most] = {};           ///< their columns less the row
+  T value[most] = {};                  ///< that of the diagonal is not used
+  bool operator==(const RowStencil&) const = default;
+};
+/// What a row is of a stencil.
+template <class T>
+struct alignas(2 * sizeof(T)) RowPart {
+  T diagonal;             ///< its own
+  std::uint32_t entries;  ///< bit k: it has entry k
+};
+
 /// The different rows of a matrix, where few of them stand for all: row i holds the entries of kind codes[i], in columns
 /// i + offset. It says the same as the arrays of the layout beside it, and a product that reads it instead reads a byte
 /// for a row of the matrix.
@@ -37,7 +54,9 @@ struct RowDictionaryOperand {
   /// [run_count + 1] rows at which one of another kind begins than before, and the last one's end; null: rows of one kind do
   /// not follow each other for long, or the matrix is in device memory.
   const index_t* runs = nullptr;
-  index_t run_count = 0;  ///< of them
+  index_t run_count = 0;              ///< of them
+  const RowPart<T>* parts = nullptr;  ///< [kinds] of the stencil, if there is one
+  RowStencil<T> stencil = {};         ///< in here, because kernels take it as they take this
   bool operator==(const RowDictionaryOperand&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "convert/row_stencil.hpp"
 #include "convert/sorted_rows.hpp"
 #include "convert/spaces.hpp"
 #include "precondition/amg/dense_inverse.hpp"
@@ -46,7 +47,10 @@ RowDictionary<M, Space> dictionary_in(const Exec& exec, const RowDictionary<V, S
   const auto entries = uninitialized<RowEntry<M>, Space>("cnc::amg", rows.entries.extent(0));
   on_each(exec, static_cast<offset_t>(rows.entries.extent(0)),
           ConvertEntry<V, M>{rows.entries.data(), entries.data()});
-  return {rows.codes, rows.starts, entries, rows.runs, rows.first_rows, rows.longest};
+  RowDictionary<M, Space> to = {rows.codes, rows.starts,     entries,
+                                rows.runs,  rows.first_rows, rows.longest};
+  set_up::add_stencil(exec, to);
+  return to;
 }
 template <class M, class Exec, class V, class Space>
 Matrix<M, Space> layout_in(const Exec& exec, const Matrix<V, Space>& A) {
