@@ -97,7 +97,6 @@ void PlanEntries<wave, Operand, V>::make_parts(const Queue& queue, const Operand
 template <int wave, class Operand, class V, class Method>
 struct MethodRunner {
   using Plan = DeviceRunPlan<Operand, V>;
-  static constexpr const char* unheard = "the device of another rank was not heard of any more";
 
   const Queue& queue;
   const Operand& A;
@@ -225,7 +224,7 @@ struct MethodRunner {
         plan.halo.reset();  // who is in which epoch is not known
         throw DeviceError(
             "halo_run", "gpu",
-            notes.lost != 0 ? unheard : "the blocks of a launch have lost each other");
+            notes.lost != 0 ? unheard_peer : "the blocks of a launch have lost each other");
       }
       run.used = SolveForm::one_meeting;
       run.read_dictionary = false;
@@ -276,7 +275,7 @@ struct MethodRunner {
     ++run.launches;
     synchronize(queue);
     ++run.synchronisations;
-    if (outcome().stop < 0) throw DeviceError("agree", "gpu", unheard);
+    if (outcome().stop < 0) throw DeviceError("agree", "gpu", unheard_peer);
     return outcome().stop != 0;
   }
 

@@ -156,8 +156,7 @@ class AmongRanks final : public OtherRanks {
   void require_all() const {
     if (*static_cast<volatile std::uint32_t*>(lost_.data()) == 0) return;
     channel().hear_failures();
-    throw DeviceError("exchange", ctx_->backend().name,
-                      "the device of another rank was not heard of any more");
+    throw DeviceError("exchange", ctx_->backend().name, unheard_peer);
   }
 
  private:

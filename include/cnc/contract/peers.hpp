@@ -36,6 +36,9 @@ struct PeerPlace {
   PeerWord<V>* at = nullptr;  ///< of each value two, which numbers take in turn
 };
 
+/// What a DeviceError says of a device that was waited for in vain.
+inline constexpr const char* unheard_peer = "the device of another rank was not heard of any more";
+
 /// Sums of a phase at most.
 inline constexpr int most_peer_sums = 4;
 
