@@ -89,6 +89,13 @@ std::vector<NamedMatrix<M>> conformance_matrices() {
   for (const char* problem :
        {"poisson2d:1x1", "poisson2d:9x7", "wathen:4x3", "poisson2d:45x47", "stencil27:6"})
     list.push_back({problem, convert_values<M>(generate_problem(problem))});
+  // Rows that repeat and are no parts of one: values differ in one place, or there are many entries.
+  CsrMatrix<double> layers = generate_problem("poisson2d:24x22");
+  for (index_t i = 1; i < layers.rows; i += 2)
+    for (index_t k = layers.row_offsets(i); k < layers.row_offsets(i + 1); ++k)
+      layers.values(k) *= 3;
+  list.push_back({"layers", convert_values<M>(layers)});
+  list.push_back({"elasticity2d:16", convert_values<M>(generate_problem("elasticity2d:16"))});
   list.push_back({"2100 rows", random_csr<M>(2100, 2089, 6, 11, banded)});
   return list;
 }

@@ -165,7 +165,8 @@ TEST_CASE("rows that are parts of one but for their diagonals have a stencil") {
   CHECK(has_stencil(A));
   CHECK(has_stencil(generate_problem("stencil27:8")));
   CHECK(has_stencil(repeating_diagonal(1024, 256)));
-  CHECK_FALSE(has_stencil(generate_problem("elasticity3d:8")));  // too many
+  CHECK_FALSE(has_stencil(generate_problem("elasticity3d:8")));   // too many
+  CHECK_FALSE(has_stencil(generate_problem("elasticity2d:16")));  // two kinds of rows of a point
   // Two values in one place, and one that is no number.
   A = generate_problem("poisson2d:30");
   A.values(A.row_offsets(40)) = -2;
