@@ -126,7 +126,8 @@ struct BlockOccupancy {
 /// Returns whether there are at most 256 of them, with at most a quarter of the entries of the matrix; else, and for CSR,
 /// which shares its arrays with the caller, A has none.
 ///
-/// Values   products have the same terms; they are added up by ascending places in the source.
+/// Values   products have the same terms, in another order: that of the diagonal first where all rows are parts of one, else by
+///          ascending places in the source.
 /// Errors   InvalidArgument (source not CSR of the same shape, not valid). Without memory for it A has none.
 /// Cost     reads the source twice; where rows do not repeat, some thousand of them. 2 bytes of scratch per row and one that stays.
 template <class T, class S, class Space>

@@ -22,8 +22,8 @@ struct FindStencil {
   KOKKOS_INLINE_FUNCTION void operator()(offset_t) const {
     RowStencil<T> found;
     found.size = 1;
-    for (index_t e = 0; e < starts[kinds]; ++e)
-      if (!take(entries[e], found)) {
+    for (index_t k = 0; k < kinds; ++k)
+      if (!take(k, found)) {
         *stencil = {};
         return;
       }
@@ -32,31 +32,39 @@ struct FindStencil {
   }
 
  private:
-  /// Where an entry of that column is, or would be.
-  KOKKOS_INLINE_FUNCTION static index_t place_of(index_t offset, const RowStencil<T>& in) {
-    index_t at = offset == 0 ? 0 : 1;
-    if (offset != 0)
-      while (at < in.size && in.offset[at] < offset) ++at;
-    return at;
+  /// Where the entry of that column is, or would be: entries of a kind ascend, so the next is sought `from` behind the last.
+  KOKKOS_INLINE_FUNCTION static index_t place_of(index_t offset, const RowStencil<T>& in,
+                                                 index_t& from) {
+    if (offset == 0) return 0;
+    while (from < in.size && in.offset[from] < offset) ++from;
+    return from;
   }
-  KOKKOS_INLINE_FUNCTION static bool take(const RowEntry<T>& entry, RowStencil<T>& to) {
-    const index_t at = place_of(entry.offset, to);
-    if (at == 0) return true;
-    if (at < to.size && to.offset[at] == entry.offset) return to.value[at] == entry.value;
-    if (to.size == RowStencil<T>::most) return false;
-    for (index_t k = to.size; k > at; --k) {
-      to.offset[k] = to.offset[k - 1];
-      to.value[k] = to.value[k - 1];
+  KOKKOS_INLINE_FUNCTION bool take(index_t kind, RowStencil<T>& to) const {
+    index_t from = 1;
+    for (index_t e = starts[kind]; e < starts[kind + 1]; ++e) {
+      const RowEntry<T> entry = entries[e];
+      const index_t at = place_of(entry.offset, to, from);
+      if (at == 0) continue;
+      if (at == to.size || to.offset[at] != entry.offset) {
+        if (to.size == RowStencil<T>::most) return false;
+        for (index_t k = to.size; k > at; --k) {
+          to.offset[k] = to.offset[k - 1];
+          to.value[k] = to.value[k - 1];
+        }
+        to.offset[at] = entry.offset;
+        to.value[at] = entry.value;
+        ++to.size;
+      }
+      // Another, or not finite: rows that lack the entry multiply it by 0.
+      if (!(to.value[at] == entry.value && entry.value - entry.value == T(0))) return false;
     }
-    to.offset[at] = entry.offset;
-    to.value[at] = entry.value;
-    ++to.size;
-    return to.value[at] == entry.value;  // not where that is no number
+    return true;
   }
   KOKKOS_INLINE_FUNCTION RowPart<T> part(index_t kind, const RowStencil<T>& of) const {
     RowPart<T> row = {T(0), 0};
+    index_t from = 1;
     for (index_t e = starts[kind]; e < starts[kind + 1]; ++e) {
-      const index_t at = place_of(entries[e].offset, of);
+      const index_t at = place_of(entries[e].offset, of, from);
       row.entries |= std::uint32_t(1) << at;
       if (at == 0) row.diagonal = entries[e].value;
     }

@@ -7,6 +7,7 @@
 #include "solve/other_ranks.hpp"
 #include "solve/preconditioners.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -69,6 +70,7 @@ struct System {
   } product_plans;
   int arrays_of_matrix = 0;                        ///< another number whenever they are others
   std::array<const void*, 4> planned_arrays = {};  ///< by which that is seen
+  RowStencil<double> planned_stencil = {};         ///< which kernels are given as it is
 
   bool uses_narrow() const { return narrow && !narrow_failed; }
   /// Whether iterations are those of another matrix, rounded to float.
@@ -109,15 +111,25 @@ struct System {
         matrix);
   }
 
-  /// Counts up where products read other arrays than before.
+  /// Counts up where products read other arrays than before, or are given another stencil.
   void note_arrays() {
     const auto arrays = [](const auto& a) {
       return std::array<const void*, 4>{a.values.data(), a.dictionary.codes.data(),
                                         a.dictionary.starts.data(), a.dictionary.entries.data()};
     };
+    const auto stencil = [](const auto& a) {
+      const auto own = a.dictionary.operand().stencil;
+      RowStencil<double> in_double;
+      in_double.size = own.size;
+      std::copy(std::begin(own.offset), std::end(own.offset), in_double.offset);
+      std::copy(std::begin(own.value), std::end(own.value), in_double.value);
+      return in_double;
+    };
     const auto now = uses_narrow() ? std::visit(arrays, *narrow) : std::visit(arrays, matrix);
-    if (now != planned_arrays) ++arrays_of_matrix;
+    const auto row = uses_narrow() ? std::visit(stencil, *narrow) : std::visit(stencil, matrix);
+    if (now != planned_arrays || row != planned_stencil) ++arrays_of_matrix;
     planned_arrays = now;
+    planned_stencil = row;
   }
 
   /// To be called when the arrays of the matrix are others; their values may change in place.

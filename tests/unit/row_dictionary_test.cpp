@@ -173,6 +173,9 @@ TEST_CASE("rows that are parts of one but for their diagonals have a stencil") {
   CHECK_FALSE(has_stencil(A));
   A.values(A.row_offsets(40)) = std::nan("");
   CHECK_FALSE(has_stencil(A));
+  for (std::size_t k = 0; k < A.values.extent(0); ++k)
+    if (A.values(k) != 4) A.values(k) = HUGE_VAL;
+  CHECK_FALSE(has_stencil(A));
   // Rows without a diagonal, and without an entry.
   Vector<index_t> offsets("offsets", 101), columns("columns", 100);
   Vector<double> values("values", 100);
