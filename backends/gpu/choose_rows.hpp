@@ -105,7 +105,7 @@ decltype(auto) with_rows(const Queue&, const DiaOperand<M>& A, const F& f) {
 }
 
 /// Entries of a row from a dictionary whose parts of x are fetched at once: of all of a short row (five and seven points of a
-/// grid), a third of one of 27 points, and as many of longer ones that are no parts of one.
+/// grid), a third of one of 27 points, and 27 of longer ones that are no parts of one.
 inline constexpr int short_row = 7, part_of_row = 9, part_of_long_row = 27;
 /// Rows that are parts of one of up to seven points, and of any number.
 template <class M, class V>
@@ -116,7 +116,7 @@ using LongStencilRows = StencilRows<RowStencil<M>::most, part_of_row, M, V>;
 /// Whether all rows are parts of a short one.
 template <class M>
 bool has_short_stencil(const RowDictionaryOperand<M>& A) {
-  return A.codes != nullptr && A.stencil.size > 0 && A.stencil.size <= short_row;
+  return A.stencil != nullptr && A.stencil->size <= short_row;
 }
 
 /// The same for a product of its own: from the dictionary of the rows, if there is one.
@@ -127,12 +127,12 @@ void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
     with_rows<wave, V>(queue, A, f);
   else if (has_short_stencil(A.dictionary))
     f(ShortStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
-  else if (A.dictionary.stencil.size > 0)
+  else if (A.dictionary.stencil != nullptr)
     f(LongStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
   else if (A.dictionary.longest <= part_of_row)
-    f(DictionaryRows<part_of_row, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
+    f(DictionaryRows<part_of_row, M, V>{{A.rows}, A.dictionary}, tuning::dictionary_threads);
   else
-    f(DictionaryRows<part_of_long_row, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
+    f(DictionaryRows<part_of_long_row, M, V>{{A.rows}, A.dictionary}, tuning::dictionary_threads);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -224,6 +224,9 @@ bool CoarseEntries<wave, V>::run(const Queue& queue, CoarsePlan& made,
                                  const CoarseCycle<V>& cycle) {
   auto& plan = static_cast<DeviceCoarsePlan<wave, V>&>(made);
   auto* const arrived = plan.arrived.template as<std::uint32_t>();
+  constexpr std::size_t most_argument_bytes = 4096;  // some tool chains allow no more
+  static_assert(sizeof(ResidentCycle<wave, V>) + sizeof(GridBarrier<1>) + sizeof(arrived) <=
+                most_argument_bytes);
   ResidentCycle<wave, V> resident{cycle, {}};
   std::copy(std::begin(plan.lanes), std::end(plan.lanes), resident.lanes);
   return launch_resident("coarse_cycle", queue, plan.grid,

@@ -14,19 +14,12 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// once, and as many threads as a processor has room for; values are fetched when they are used, to hold no registers meanwhile. Long
 /// rows have 27 under way, for which half of the threads have registers.
 template <int together, class M, class V>
-struct DictionaryRows {
+struct DictionaryRows : RowPerThread {
   RowDictionaryOperand<M> A;
-  index_t rows;
 
-  static constexpr bool consecutive = true;
   static constexpr int spmv_threads = together > 9 ? 1024 : 2048;
   static constexpr int summing_threads = spmv_threads;
   static constexpr int reducing_threads = spmv_threads;
-
-  constexpr index_t units() const { return rows; }
-  static constexpr int unit_rows() { return 1; }
-  constexpr index_t units_per_pass(int threads) const { return threads; }
-  CNC_GPU_DEVICE index_t first_row(index_t unit) const { return unit; }
 
   template <class X, class Sink>
   CNC_GPU_DEVICE void walk(index_t begin, index_t end, const X& x, Sink& sink) const {

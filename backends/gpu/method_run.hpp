@@ -18,7 +18,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
 /// None for rows of any block size, whose registers do not suffice; every other size for plain CG; scalar rows and blocks of 3 for
 /// the other methods, whose runs with further sizes are graphs. The small set is that for all methods. None for methods with the
-/// transpose, whose rows are others. Rows of a dictionary, beside diagonals, for plain CG, which may imply M^-1 r there. (Plain CG here: that
+/// transpose, whose rows are others. Rows that are parts of a short one, beside diagonals, for plain CG, which may imply M^-1 r there. (Plain CG here: that
 /// with one reduction, by whose recurrence pcg and flexible CG go too, and Chebyshev's iteration.)
 #ifdef CNC_SMALL_KERNEL_SET
 inline constexpr bool all_kernels = false;
@@ -410,6 +410,7 @@ struct MethodRunner {
     const std::uint64_t version = run.preconditioner.version;
     GraphKey<Operand, V> key{A,
                              {},
+                             {A.dictionary.stencil_revision(), 0},
                              M,
                              v,
                              scalars,
@@ -419,7 +420,10 @@ struct MethodRunner {
                              version,
                              peers() != nullptr ? *peers() : PeerOperand<V>()};
     key.A.transpose = nullptr;  // where the operand is does not count, but what it is
-    if (transposes<Method>) key.transpose = *A.transpose;
+    if (transposes<Method>) {
+      key.transpose = *A.transpose;
+      key.stencils[1] = key.transpose.dictionary.stencil_revision();
+    }
     for (const auto& captured : plan.graphs)
       if (captured.graph && captured.key == key) return captured.graph.get();
     const bool may_stream = between() && run.form == SolveForm::run;

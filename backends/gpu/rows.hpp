@@ -21,6 +21,17 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
+/// What kinds of rows that are dealt out one per thread, in their order, have in common.
+struct RowPerThread {
+  index_t rows;
+
+  static constexpr bool consecutive = true;
+  constexpr index_t units() const { return rows; }
+  static constexpr int unit_rows() { return 1; }
+  constexpr index_t units_per_pass(int threads) const { return threads; }
+  CNC_GPU_DEVICE index_t first_row(index_t unit) const { return unit; }
+};
+
 /// x as it is in memory, not written during the kernel.
 template <class V>
 struct PlainVector {

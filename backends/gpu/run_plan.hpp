@@ -17,6 +17,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 template <class Operand, class V>
 struct GraphKey {
   Operand A, transpose;
+  std::uint64_t stencils[2];  ///< of their dictionaries: which they are
   PreconditionerOperand<V> M;
   MethodVectors<V> v;
   const MethodScalars* scalars;

@@ -10,32 +10,25 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 /// reads which of them it has, and its diagonal. What is left to wait for is x: parts of it for `together` entries are under way
 /// at once.
 template <int points, int together, class M, class V>
-struct StencilRows {
+struct StencilRows : RowPerThread {
   static_assert(points <= RowStencil<M>::most && points % together == 0);
   const std::uint8_t* codes;
   const RowPart<M>* parts;
-  index_t rows;
   index_t size;
   index_t offset[points];
   M value[points];
 
   StencilRows(const RowDictionaryOperand<M>& A, index_t rows_)
-      : codes(A.codes), parts(A.parts), rows(rows_), size(A.stencil.size) {
+      : RowPerThread{rows_}, codes(A.codes), parts(A.stencil->parts), size(A.stencil->size) {
     for (int k = 0; k < points; ++k) {
-      offset[k] = A.stencil.offset[k];
-      value[k] = A.stencil.value[k];
+      offset[k] = A.stencil->offset[k];
+      value[k] = A.stencil->value[k];
     }
   }
 
-  static constexpr bool consecutive = true;
   static constexpr int spmv_threads = 2048;
   static constexpr int summing_threads = 2048;
   static constexpr int reducing_threads = 2048;
-
-  constexpr index_t units() const { return rows; }
-  static constexpr int unit_rows() { return 1; }
-  constexpr index_t units_per_pass(int threads) const { return threads; }
-  CNC_GPU_DEVICE index_t first_row(index_t unit) const { return unit; }
 
   template <class X, class Sink>
   CNC_GPU_DEVICE void walk(index_t begin, index_t end, const X& x, Sink& sink) const {

@@ -28,6 +28,7 @@ struct RowDictionary {
 
   /// What kernels see.
   RowDictionaryOperand<T> operand() const {
+    const bool has_stencil = stencil.extent(0) > 0 && stencil(0).size > 0;
     const auto run_count = runs.extent(0) == 0 ? 0 : static_cast<index_t>(runs.extent(0)) - 1;
     return {codes.data(),
             starts.data(),
@@ -37,8 +38,7 @@ struct RowDictionary {
             longest,
             run_count > 0 ? runs.data() : nullptr,
             run_count,
-            parts.data(),
-            stencil.extent(0) > 0 ? stencil(0) : RowStencil<T>()};
+            has_stencil ? stencil.data() : nullptr};
   }
 };
 

@@ -4,6 +4,9 @@
 
 #include <cnc/row_dictionary.hpp>
 
+#include <atomic>
+#include <cstdint>
+
 // The row of which all kinds of rows are parts, if there is one: that of a point inside of a grid, whatever its borders do to
 // the diagonal.
 
@@ -28,6 +31,7 @@ struct FindStencil {
         return;
       }
     for (index_t k = 0; k < kinds; ++k) parts[k] = part(k, found);
+    found.parts = parts;
     *stencil = found;
   }
 
@@ -72,16 +76,26 @@ struct FindStencil {
   }
 };
 
+/// A number that no stencil has had before.
+inline std::uint64_t next_stencil_revision() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
 namespace set_up {
 
 /// Finds the stencil of a dictionary's kinds, where there is room for it. Waits; allocates nothing.
 template <class Exec, class T, class Space>
 void find_stencil(const Exec& exec, const RowDictionary<T, Space>& rows) {
+  RowStencil<T>& stencil = rows.stencil(0);
+  const RowStencil<T> before = stencil;
   on_each(exec, 1,
           FindStencil<T>{rows.starts.data(), rows.entries.data(), rows.kinds(), rows.parts.data(),
                          rows.stencil_there.data()});
-  exec.fence();
+  wait_for(exec);
   Kokkos::deep_copy(rows.stencil, rows.stencil_there);
+  stencil.revision = before.revision;
+  if (!(stencil == before)) stencil.revision = next_stencil_revision();
 }
 
 /// The same for a dictionary that has no room for it yet.
@@ -91,6 +105,7 @@ void add_stencil(const Exec& exec, RowDictionary<T, Space>& rows) {
                                                 static_cast<std::size_t>(rows.kinds()));
   rows.stencil_there = uninitialized<RowStencil<T>, Space>("cnc::row_dictionary", 1);
   rows.stencil = Kokkos::create_mirror_view(HostSpace(), rows.stencil_there);
+  rows.stencil(0) = {};
   find_stencil(exec, rows);
 }
 

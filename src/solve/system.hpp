@@ -70,7 +70,7 @@ struct System {
   } product_plans;
   int arrays_of_matrix = 0;                        ///< another number whenever they are others
   std::array<const void*, 4> planned_arrays = {};  ///< by which that is seen
-  RowStencil<double> planned_stencil = {};         ///< which kernels are given as it is
+  std::uint64_t planned_stencil = 0;               ///< its revision: kernels are given it as it is
 
   bool uses_narrow() const { return narrow && !narrow_failed; }
   /// Whether iterations are those of another matrix, rounded to float.
@@ -117,19 +117,13 @@ struct System {
       return std::array<const void*, 4>{a.values.data(), a.dictionary.codes.data(),
                                         a.dictionary.starts.data(), a.dictionary.entries.data()};
     };
-    const auto stencil = [](const auto& a) {
-      const auto own = a.dictionary.operand().stencil;
-      RowStencil<double> in_double;
-      in_double.size = own.size;
-      std::copy(std::begin(own.offset), std::end(own.offset), in_double.offset);
-      std::copy(std::begin(own.value), std::end(own.value), in_double.value);
-      return in_double;
-    };
+    const auto revision = [](const auto& a) { return a.dictionary.operand().stencil_revision(); };
     const auto now = uses_narrow() ? std::visit(arrays, *narrow) : std::visit(arrays, matrix);
-    const auto row = uses_narrow() ? std::visit(stencil, *narrow) : std::visit(stencil, matrix);
-    if (now != planned_arrays || row != planned_stencil) ++arrays_of_matrix;
+    const auto stencil =
+        uses_narrow() ? std::visit(revision, *narrow) : std::visit(revision, matrix);
+    if (now != planned_arrays || stencil != planned_stencil) ++arrays_of_matrix;
     planned_arrays = now;
-    planned_stencil = row;
+    planned_stencil = stencil;
   }
 
   /// To be called when the arrays of the matrix are others; their values may change in place.

@@ -137,6 +137,9 @@ SparseMatrix scaled(SparseMatrix A, double factor) {
   rows.stencil = Kokkos::View<RowStencil<M>*, HostSpace>("scaled", stencil.extent(0));
   for (std::size_t k = 0; k < stencil.extent(0); ++k) {
     rows.stencil(k) = stencil(k);
+    rows.stencil(k).parts = rows.parts.data();
+    static std::uint64_t last_revision = std::uint64_t(1) << 32;  // far from the library's own
+    rows.stencil(k).revision = ++last_revision;
     for (M& value : rows.stencil(k).value) value = static_cast<M>(value * factor);
   }
   return A;

@@ -52,12 +52,12 @@ CsrMatrix<double> repeating_diagonal(index_t n, index_t kinds) {
 template <class T>
 bool says_by_stencil(const RowDictionary<T>& dictionary, const CsrMatrix<double>& A) {
   const RowDictionaryOperand<T> operand = dictionary.operand();
-  const RowStencil<T>& stencil = operand.stencil;
-  if (stencil.size == 0) return false;
+  if (operand.stencil == nullptr) return false;
+  const RowStencil<T>& stencil = *operand.stencil;
   CHECK(stencil.offset[0] == 0);
   bool same = true;
   for (index_t i = 0; i < A.rows; ++i) {
-    const RowPart<T> part = operand.parts[operand.codes[i]];
+    const RowPart<T> part = stencil.parts[operand.codes[i]];
     index_t entries = 0;
     for (index_t k = 0; k < stencil.size; ++k) entries += index_t(part.entries >> k & 1u);
     same = same && (part.entries >> stencil.size) == 0;

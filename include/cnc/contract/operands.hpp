@@ -23,6 +23,13 @@ struct alignas(2 * sizeof(T)) RowEntry {
   index_t offset;  ///< its column less the row
 };
 
+/// What a row is of a stencil.
+template <class T>
+struct alignas(2 * sizeof(T)) RowPart {
+  T diagonal;             ///< its own
+  std::uint32_t entries;  ///< bit k: it has entry k
+};
+
 /// One row of which all others are parts, but for their diagonals: entries of other columns are the same or are not there.
 /// Entry 0 is the diagonal's, the others ascend.
 template <class T>
@@ -30,14 +37,10 @@ struct RowStencil {
   static constexpr index_t most = 27;  ///< entries
   index_t size = 0;                    ///< of its entries; 0: there is no such row
   index_t offset[most] = {};           ///< their columns less the row
-  T value[most] = {};                  ///< that of the diagonal is not used
+  T value[most] = {};                  ///< that of the diagonal is not used; from `size` on 0
+  const RowPart<T>* parts = nullptr;   ///< [kinds] where kernels read them
+  std::uint64_t revision = 0;          ///< another number where any of this is another
   bool operator==(const RowStencil&) const = default;
-};
-/// What a row is of a stencil.
-template <class T>
-struct alignas(2 * sizeof(T)) RowPart {
-  T diagonal;             ///< its own
-  std::uint32_t entries;  ///< bit k: it has entry k
 };
 
 /// The different rows of a matrix, where few of them stand for all: row i holds the entries of kind codes[i], in columns
@@ -54,9 +57,11 @@ struct RowDictionaryOperand {
   /// [run_count + 1] rows at which one of another kind begins than before, and the last one's end; null: rows of one kind do
   /// not follow each other for long, or the matrix is in device memory.
   const index_t* runs = nullptr;
-  index_t run_count = 0;              ///< of them
-  const RowPart<T>* parts = nullptr;  ///< [kinds] of the stencil, if there is one
-  RowStencil<T> stencil = {};         ///< in here, because kernels take it as they take this
+  index_t run_count = 0;  ///< of them
+  /// On the host, from which kernels are given it as an argument; null: there is none.
+  const RowStencil<T>* stencil = nullptr;
+  /// By which what was recorded with its stencil knows whether that is the same; 0: there is none.
+  std::uint64_t stencil_revision() const { return stencil == nullptr ? 0 : stencil->revision; }
   bool operator==(const RowDictionaryOperand&) const = default;
 };
 

@@ -177,17 +177,21 @@ TEST_CASE("solves that alternate between solution vectors capture a graph for ea
     }
 }
 
+SolveOptions gmres_by_recorded_steps(const char* format) {
+  SolveOptions options;
+  options.method = Method::gmres;
+  options.restart = 12;
+  options.format = {format, 1};
+  options.form = SolveForm::plain_operations;
+  return options;
+}
+
 TEST_CASE("recorded steps of gmres follow the values of rows that repeat") {
   const auto P = known_problem<double>("poisson2d:12x11");
   for (const Backend* backend : emulated) {
     INFO(backend->name);
     Context<> ctx(*backend);
-    SolveOptions options;
-    options.method = Method::gmres;
-    options.restart = 12;
-    options.format = {"bsell", 1};
-    options.form = SolveForm::plain_operations;
-    Solver<double> solver(ctx, options);
+    Solver<double> solver(ctx, gmres_by_recorded_steps("bsell"));
     solver.prepare(P.A);
     CsrMatrix<double> A = P.A;
     A.values = copy_of(P.A.values);
@@ -221,12 +225,7 @@ TEST_CASE("steps of gmres are recorded once, and again when what kernels know of
   for (const Backend* backend : emulated) {
     INFO(backend->name);
     Context<> ctx(*backend);
-    SolveOptions options;
-    options.method = Method::gmres;
-    options.restart = 12;
-    options.format = {"csr", 1};
-    options.form = SolveForm::plain_operations;
-    Solver<double> solver(ctx, options);
+    Solver<double> solver(ctx, gmres_by_recorded_steps("csr"));
     solver.prepare(P.A);
     const Vector<double> first = zeros<double>(P.rows()), x = zeros<double>(P.rows());
     const auto new_graphs = [&] {
