@@ -68,11 +68,11 @@ void on_host(offset_t n, int threads, const Body& body) {
                   [&](offset_t begin, offset_t end, int) { on_range(begin, end, body); });
 }
 
-/// body(i) for i in [0, n), enqueued on exec.
+/// body(i) for i in [0, n), enqueued on exec. `rows`: how many a small number of large units i stand for.
 template <class Exec, class Body>
-void on_each(const Exec& exec, offset_t n, const Body& body) {
+void on_each(const Exec& exec, offset_t n, const Body& body, offset_t rows = 0) {
   if constexpr (on_threads<Exec>)
-    on_host(n, threads_for(n), body);
+    on_host(n, threads_for(std::max(n, rows)), body);
   else
     Kokkos::parallel_for("cnc::on_each", kokkos_range(exec, 0, n), body);
 }
@@ -90,15 +90,18 @@ void on_each(const Context<Exec>& ctx, offset_t n, const Body& body) {
 /// order of what is added.
 struct Facts {};
 
-/// The sum of what body(i, sum) adds for i in [0, n). `rows`: how many a small number of large units i stand for.
-/// Waits.
+/// The sum of what body(i, sum) adds for i in [0, n). `rows`: as above. A body with a for_range(begin, end) gives each thread of the host
+/// its own. Waits.
 template <class Sum = offset_t, class Exec, class Body>
 Sum sum_over(const Exec& exec, offset_t n, const Body& body, offset_t rows = 0) {
   Sum all{};
   if constexpr (on_threads<Exec>) {
     parallel_ranges(n, threads_for(std::max(n, rows)), [&](offset_t begin, offset_t end, int) {
       Sum part;
-      sum_over_range(begin, end, body, part);
+      if constexpr (requires { body.for_range(begin, end); })
+        sum_over_range(begin, end, body.for_range(begin, end), part);
+      else
+        sum_over_range(begin, end, body, part);
 #pragma omp critical(cnc_sum_over)
       all += part;
     });

@@ -6,6 +6,11 @@
 
 #include <cnc/formats.hpp>
 
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <type_traits>
+
 namespace cnc::detail {
 
 /// All that one pass over rows and entries learns.
@@ -20,11 +25,65 @@ struct MatrixFacts : Facts {
   }
 };
 
+/// find_entry.
+struct FindByHalves {
+  template <class T>
+  KOKKOS_INLINE_FUNCTION index_t operator()(const BcsrOperand<T>& A, index_t row,
+                                            index_t column) const {
+    return find_entry(A, row, column);
+  }
+};
+
+/// The same for a thread of the host that asks for columns which ascend: it goes on in each row from where it was there before. Rows are
+/// those that a range of columns meets in a matrix with its entries near the diagonal; in others it searches.
+class FindOnwards {
+ public:
+  FindOnwards() = default;
+  FindOnwards(offset_t first, offset_t rows)
+      : first_(static_cast<index_t>(first)),
+        rows_(static_cast<index_t>(rows)),
+        places_(new (std::nothrow) index_t[static_cast<std::size_t>(rows)]) {
+    if (places_ == nullptr)
+      rows_ = 0;
+    else
+      std::fill_n(places_.get(), rows, -1);
+  }
+
+  template <class T>
+  index_t operator()(const BcsrOperand<T>& A, index_t row, index_t column) const {
+    if (row < first_ || row - first_ >= rows_) return find_entry(A, row, column);
+    const index_t end = A.row_offsets[row + 1];
+    index_t& place = places_[row - first_];
+    if (place < 0)
+      place = static_cast<index_t>(
+          first_not_less(A.columns + A.row_offsets[row], A.columns + end, column) - A.columns);
+    while (place < end && A.columns[place] < column) ++place;
+    return place < end && A.columns[place] == column ? place : -1;
+  }
+
+ private:
+  index_t first_ = 0, rows_ = 0;
+  std::shared_ptr<index_t[]> places_;
+};
+
+/// How a thread finds mirror images.
+template <class Exec>
+using FindMirror = std::conditional_t<on_threads<Exec>, FindOnwards, FindByHalves>;
+
+/// For rows [begin, end) of n.
+inline FindOnwards find_for_range(offset_t begin, offset_t end, offset_t n) {
+  return {begin, std::min(2 * (end - begin), n - begin)};
+}
+
 /// Rows, bandwidths and symmetry, and a mark for every diagonal met.
 template <class Exec, class T>
 struct GatherFacts {
   BcsrOperand<T> A;
   unsigned char* marks;
+  FindMirror<Exec> find = {};
+  GatherFacts for_range(offset_t begin, offset_t end) const requires on_threads<Exec> {
+    return {A, marks, find_for_range(begin, end, A.rows)};
+  }
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, MatrixFacts& facts) const {
     constexpr int lanes = row_lanes<Exec>;
     const auto row = static_cast<index_t>(i / lanes);
@@ -33,7 +92,7 @@ struct GatherFacts {
     if (i % lanes == 0) facts.rows.add_row(row, A.columns + begin, A.columns + end);
     for (offset_t k = begin + i % lanes; k < end; k += lanes) {
       mark(marks, A.rows, row, A.columns[k]);
-      if (A.rows == A.cols) add_entry(A, row, static_cast<index_t>(k), facts.symmetry);
+      if (A.rows == A.cols) add_entry(A, row, static_cast<index_t>(k), find, facts.symmetry);
     }
   }
 };
@@ -42,14 +101,19 @@ struct GatherFacts {
 template <class Exec, class T, bool unpaired>
 struct GatherSymmetry {
   BcsrOperand<T> A;
+  FindMirror<Exec> find = {};
+  GatherSymmetry for_range(offset_t begin, offset_t end) const requires on_threads<Exec> {
+    return {A, find_for_range(begin, end, A.rows)};
+  }
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, SymmetryFacts& facts) const {
     constexpr int lanes = row_lanes<Exec>;
     const auto row = static_cast<index_t>(i / lanes);
-    for (offset_t k = A.row_offsets[row] + i % lanes; k < A.row_offsets[row + 1]; k += lanes) {
+    const index_t end = A.row_offsets[row + 1];
+    for (offset_t k = A.row_offsets[row] + i % lanes; k < end; k += lanes) {
       if constexpr (unpaired)
         add_unpaired(A, row, static_cast<index_t>(k), facts);
       else
-        add_entry(A, row, static_cast<index_t>(k), facts);
+        add_entry(A, row, static_cast<index_t>(k), find, facts);
     }
   }
 };

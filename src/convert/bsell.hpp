@@ -6,6 +6,7 @@
 #include "convert/row_dictionary.hpp"
 #include "convert/sort_rows.hpp"
 #include "convert/unpack.hpp"
+#include "huge_pages.hpp"
 
 #include <cnc/convert.hpp>
 
@@ -210,17 +211,17 @@ BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& given, int block_size 
   const auto offsets = uninitialized<offset_t, Space>("cnc::bsell slice_offsets",
                                                       static_cast<std::size_t>(B.slices()) + 1);
   on_each(exec, B.slices(),
-          CountSlots{lengths.data(), permutation.data(), n, B.slice_height, offsets.data() + 1});
+          CountSlots{lengths.data(), permutation.data(), n, B.slice_height, offsets.data() + 1}, n);
   const std::size_t slots = offsets_from_counts(exec, offsets.data(), B.slices(), "slots");
   B.slice_offsets = offsets;
 
   const std::size_t b2 = static_cast<std::size_t>(block_size) * block_size;
   require_blocks<T, Space>("to_bsell", slots, b2);
-  const auto columns = uninitialized<index_t, Space>("cnc::bsell columns", slots);
-  B.values = uninitialized<T, Space>("cnc::bsell values", slots * b2);
+  const auto columns = in_large_pages<index_t, Space>("cnc::bsell columns", slots);
+  B.values = in_large_pages<T, Space>("cnc::bsell values", slots * b2);
   B.columns = columns;
   on_each(exec, B.slices() * offset_t(sharing<Exec>(B.slice_height)),
-          FillSlice<Exec, T>{B.operand(), source, columns.data(), B.values.data()});
+          FillSlice<Exec, T>{B.operand(), source, columns.data(), B.values.data()}, n);
   return B;
 }
 

@@ -90,14 +90,15 @@ void sort_by_merging(const Exec& exec, const index_t* lengths, offset_t n, offse
 /// One thread to a window.
 inline void sort_by_windows(const index_t* lengths, offset_t n, offset_t window,
                             index_t* permutation) {
-  parallel_for((n + window - 1) / window, [=](offset_t i) {
+  const auto sort_window = [=](offset_t i) {
     index_t* const begin = permutation + i * window;
     index_t* const end = permutation + std::min((i + 1) * window, n);
     const auto longer = [=](index_t j, index_t k) { return lengths[j] > lengths[k]; };
     std::iota(begin, end, static_cast<index_t>(i * window));
     // Windows of equal rows are the rule on structured problems.
     if (!std::is_sorted(begin, end, longer)) std::stable_sort(begin, end, longer);
-  });
+  };
+  parallel_for((n + window - 1) / window, sort_window, threads_for(n));
 }
 
 struct SetPadding {

@@ -138,17 +138,17 @@ KOKKOS_INLINE_FUNCTION void add_difference(const BcsrOperand<T>& A, index_t row,
   if (precedes(found, facts.least_symmetric)) facts.least_symmetric = found;
 }
 
-/// Compares entry k of a row with its mirror image if it lies above the diagonal.
-template <class T>
+/// Compares entry k of a row with its mirror image if it lies above the diagonal. find(A, i, j): as find_entry.
+template <class T, class Find>
 KOKKOS_INLINE_FUNCTION void add_entry(const BcsrOperand<T>& A, index_t row, index_t k,
-                                      SymmetryFacts& facts) {
+                                      const Find& find, SymmetryFacts& facts) {
   const index_t column = A.columns[k];
   const auto value = static_cast<double>(A.values[k]);
   facts.largest = std::max(facts.largest, std::abs(value));
   if (column < row) ++facts.lower;
   if (column <= row) return;
   ++facts.upper;
-  const index_t mirror = find_entry(A, column, row);
+  const index_t mirror = find(A, column, row);
   if (mirror >= 0) ++facts.paired;
   const double other = mirror >= 0 ? static_cast<double>(A.values[mirror]) : 0;
   if (value != other) add_difference(A, row, column, value, other, facts);

@@ -298,7 +298,8 @@ struct DistributedAmg<V, Exec>::State {
   }
   template <class M>
   static Matrix<M, Space> in_memory_of_cycle(const Matrix<M>& A) {
-    return std::visit([](const auto& a) { return Matrix<M, Space>(copy_to<Space>(a)); }, A);
+    return detail::in_slices_on_host(
+        std::visit([](const auto& a) { return Matrix<M, Space>(copy_to<Space>(a)); }, A));
   }
 };
 
@@ -353,18 +354,17 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
     s.cycle = {};
     s.require_all.clear();
     const detail::HostExec host;
-    double largest = detail::largest_magnitude(host, s.matrix.own_block());
+    detail::Magnitudes magnitudes = detail::magnitudes_of(host, s.matrix.own_block());
     for (const V value : halo->rows.values)
-      if (!(std::abs(static_cast<double>(value)) <= largest))
-        largest = std::abs(static_cast<double>(value));
-    if (halo->channel->anywhere(!std::isfinite(largest))) {
-      if (!std::isfinite(largest))
-        outcome = detail::row_without_number(ctx.execution_space_instance(), A);
+      magnitudes.largest.take(std::abs(static_cast<double>(value)));
+    const bool is_finite = std::isfinite(magnitudes.largest.value);
+    if (halo->channel->anywhere(!is_finite)) {
+      if (!is_finite) outcome = detail::row_without_number(ctx.execution_space_instance(), A);
       return;
     }
     const bool is_float =
         std::is_same_v<V, float> ||
-        (s.options.in_float && detail::range_is_float(host, s.matrix.own_block(), largest));
+        (s.options.in_float && detail::range_is_float(magnitudes, s.matrix.own_block().rows));
     s.facts.in_float = !halo->channel->anywhere(!is_float);
     outcome = s.facts.in_float ? s.template build<float>(ctx, layout)
                                : s.template build<double>(ctx, layout);

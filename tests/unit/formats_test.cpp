@@ -1,11 +1,14 @@
 #include "support/catch.hpp"
 #include "support/edge_matrices.hpp"
 #include "support/same_matrix.hpp"
+#include "support/set_up_threads.hpp"
 
 #include <cnc/formats.hpp>
 #include <cnc/problems.hpp>
 
 #include <cmath>
+#include <map>
+#include <utility>
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -173,6 +176,56 @@ TEST_CASE("analyze tells kinds of asymmetry apart") {
     const auto structure = analyze(B);
     CHECK_FALSE(structure.pattern_symmetric);
     CHECK(structure.asymmetry == 1);
+  }
+}
+
+TEST_CASE("the least symmetric entry is found wherever it is, for any number of threads") {
+  constexpr index_t n = 6000;
+  for (const unsigned seed : {1u, 2u, 3u}) {
+    INFO("seed " << seed);
+    // Near the diagonal and far from it, in part without a mirror image.
+    std::map<std::pair<index_t, index_t>, double> entries;
+    unsigned state = seed;
+    const auto draw = [&] { return (state = state * 1664525u + 1013904223u) >> 8; };
+    for (index_t i = 0; i < n; ++i) {
+      entries[{i, i}] = 4;
+      for (const index_t reach : {index_t(5), index_t(700), n}) {
+        const auto j = static_cast<index_t>(i + draw() % reach) % n;
+        if (i == j) continue;
+        entries[{i, j}] = -1;
+        if (draw() % 50 != 0) entries[{j, i}] = -1 - (draw() % 20 == 0 ? draw() % 1000 / 1e3 : 0);
+      }
+    }
+    Vector<index_t> offsets("offsets", n + 1), columns("columns", entries.size());
+    Vector<double> values("values", entries.size());
+    double relative = 0, largest = 0;
+    std::pair<index_t, index_t> place{-1, -1};
+    std::size_t k = 0;
+    for (const auto& [at, value] : entries) {
+      columns(k) = at.second;
+      values(k++) = value;
+      offsets(static_cast<std::size_t>(at.first) + 1) = static_cast<index_t>(k);
+      const auto mirror = entries.find({at.second, at.first});
+      const double other = mirror == entries.end() ? 0 : mirror->second;
+      largest = std::max(largest, std::abs(value - other) / 4);
+      // One of a pair is named, the upper one; all diagonal entries are 4.
+      if (at.second < at.first && mirror != entries.end()) continue;
+      const double differs =
+          std::abs(value - other) / std::max({std::abs(value), std::abs(other), 4.0});
+      if (differs > relative) relative = differs, place = at;
+    }
+    const auto A = literal_csr<double>(n, n, {offsets.data(), offsets.data() + n + 1},
+                                       {columns.data(), columns.data() + k},
+                                       {values.data(), values.data() + k});
+    for (const int threads : {1, 2, 3, 7}) {
+      INFO(threads << " threads");
+      const Threads count(threads);
+      const Asymmetry found = find_asymmetry(A);
+      CHECK(std::pair(found.row, found.column) == place);
+      CHECK(found.relative == relative);
+      CHECK(analyze(A).least_symmetric.row == place.first);
+      CHECK(analyze(A).asymmetry == largest);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 #include "convert/sparse_product.hpp"
 #include "precondition/amg/dense_inverse.hpp"
 #include "precondition/amg/prolongation.hpp"
+#include "precondition/amg/symmetry.hpp"
 #include "support/catch.hpp"
 #include "support/small_matrix.hpp"
 #include "unit/dense.hpp"
@@ -479,6 +480,67 @@ TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
   CHECK(is_symmetric(X));
   CHECK(largest_difference(times(times(neumann, X), neumann), neumann) < 1e-13);
   CHECK(largest_difference(inverted(zero, true, 0), zero) == 0);
+}
+
+TEMPLATE_TEST_CASE("blocks are compared with their mirror images", "", OnThreads, LikeDevice) {
+  const TestType exec;
+  for (const int b : {1, 2, 3, 4}) {
+    INFO("blocks of " << b);
+    // Rows enough for several threads, whose entries reach across what each of them has.
+    const BcsrMatrix<double> A =
+        to_bcsr(generate_problem("poisson2d:96x" + std::to_string(60 * b)), b);
+    CHECK(detail::blocks_are_symmetric(exec, A, 0));
+    const index_t n = A.block_rows(), block = b * b;
+    const auto at = [&](index_t row, index_t column) {
+      const index_t k = detail::find_entry(A.operand(), row, column);
+      REQUIRE(k >= 0);
+      return static_cast<std::size_t>(k * block);
+    };
+    for (const index_t row : {index_t(0), n / 2 - 1, n / 2, n - 1}) {
+      INFO("row " << row);
+      const index_t column = A.columns(A.row_offsets(row)),
+                    last = A.columns(A.row_offsets(row + 1) - 1);
+      for (const index_t other : {column, last}) {
+        if (other == row) continue;
+        double& entry = A.values(at(row, other) + static_cast<std::size_t>(block) - 1);
+        const double before = entry;
+        entry = before + 1e-12;
+        CHECK(!detail::blocks_are_symmetric(exec, A, 0));
+        CHECK(detail::blocks_are_symmetric(exec, A, 1e-10));
+        entry = before + 0.1;
+        CHECK(!detail::blocks_are_symmetric(exec, A, 1e-10));
+        entry = std::nan("");
+        CHECK(!detail::blocks_are_symmetric(exec, A, 1e-10));
+        entry = before;
+      }
+      // Within the block on the diagonal.
+      if (b > 1) {
+        A.values(at(row, row) + 1) += 0.1;
+        CHECK(!detail::blocks_are_symmetric(exec, A, 1e-10));
+        A.values(at(row, row) + 1) -= 0.1;
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a block without a mirror image counts as beside zeros", "", OnThreads,
+                   LikeDevice) {
+  const TestType exec;
+  for (const bool below : {false, true})
+    for (const double value : {0.0, 1.0}) {
+      INFO("below " << below << ", " << value);
+      Vector<index_t> offsets("offsets", 4), columns("columns", 4);
+      const index_t starts[] = {0, below ? 1 : 2, below ? 2 : 3, 4};
+      const index_t places[] = {0, below ? 1 : 2, below ? 0 : 1, 2};
+      std::copy_n(starts, 4, offsets.data());
+      std::copy_n(places, 4, columns.data());
+      Vector<double> values("values", 16);
+      for (index_t k = 0; k < 4; ++k) values(4 * k) = values(4 * k + 3) = 1;
+      const BcsrMatrix<double> A(6, 6, 2, offsets, columns, values);
+      const std::size_t lonely = below ? 2 : 1;
+      values(4 * lonely) = values(4 * lonely + 3) = value;
+      CHECK(detail::blocks_are_symmetric(exec, A, 1e-10) == (value == 0));
+    }
 }
 
 TEST_CASE("blocks that threads share are those that one fills") {

@@ -1,5 +1,6 @@
 #include "support/catch.hpp"
 #include "support/sanitized.hpp"
+#include "support/set_up_threads.hpp"
 #include "system_calls.hpp"
 
 #include <assemble/entry_map.hpp>
@@ -21,30 +22,6 @@ using namespace cnc::testing;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
-
-/// Teams are formed whatever else the machine runs.
-[[maybe_unused]] const bool teams_are_formed = [] {
-  detail::crowd_rule = [](int) { return false; };
-  return true;
-}();
-
-/// So many threads for set-up, more than processors too, for the scope of an object of this type.
-struct Threads {
-#ifdef _OPENMP
-  explicit Threads(int threads) {
-    if (!asked) setenv("OMP_NUM_THREADS", "7", 1);
-    omp_set_num_threads(threads);
-  }
-  ~Threads() {
-    omp_set_num_threads(before);
-    if (!asked) unsetenv("OMP_NUM_THREADS");
-  }
-  int before = omp_get_max_threads();
-  bool asked = std::getenv("OMP_NUM_THREADS") != nullptr;
-#else
-  explicit Threads(int) {}
-#endif
-};
 
 SystemOptions of_equations(index_t equations = 0, int right_hand_sides = 1) {
   return {RowKind::equations, equations, right_hand_sides, false};

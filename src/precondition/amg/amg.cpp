@@ -66,9 +66,9 @@ struct Amg<V, Exec>::State {
   }
 
   /// Whether float holds what is there, whose largest magnitude is given.
-  bool fits_float(const Exec& exec, const CsrMatrix<V, Space>& A, double largest) const {
-    if constexpr (std::is_same_v<V, float>) return true;
-    return options.in_float && detail::range_is_float(exec, A, largest);
+  bool fits_float(const CsrMatrix<V, Space>& A, const detail::Magnitudes& magnitudes) const {
+    return std::is_same_v<V, float> ||
+           (options.in_float && detail::range_is_float(magnitudes, A.rows));
   }
 
   template <class M>
@@ -139,9 +139,9 @@ PreconditionerSetup Amg<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, 
   const detail::PoolScope scope(s.pool);
   s.drop();
   s.keep_for(ctx, A);
-  const double largest = detail::largest_magnitude(exec, A);
-  if (!std::isfinite(largest)) return detail::row_without_number(exec, A);
-  s.facts.in_float = s.fits_float(exec, A, largest);
+  const detail::Magnitudes magnitudes = detail::magnitudes_of(exec, A);
+  if (!std::isfinite(magnitudes.largest.value)) return detail::row_without_number(exec, A);
+  s.facts.in_float = s.fits_float(A, magnitudes);
   try {
     const PreconditionerSetup outcome = s.facts.in_float ? s.template build<float>(ctx, A, layout)
                                                          : s.template build<double>(ctx, A, layout);
@@ -160,9 +160,9 @@ PreconditionerSetup Amg<V, Exec>::update_values(Context<Exec>& ctx, const CsrMat
   const Exec& exec = ctx.execution_space_instance();
   const InstanceScope instance(exec);
   const detail::PoolScope scope(s.pool);
-  const double largest = detail::largest_magnitude(exec, A);
-  if (!std::isfinite(largest)) return detail::row_without_number(exec, A);
-  if (s.facts.levels.empty() || s.facts.in_float != s.fits_float(exec, A, largest))
+  const detail::Magnitudes magnitudes = detail::magnitudes_of(exec, A);
+  if (!std::isfinite(magnitudes.largest.value)) return detail::row_without_number(exec, A);
+  if (s.facts.levels.empty() || s.facts.in_float != s.fits_float(A, magnitudes))
     return set_up(ctx, A, layout);
   return std::visit(
       [&](auto& cycle) {

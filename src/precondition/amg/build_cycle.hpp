@@ -6,6 +6,7 @@
 #include "precondition/amg/dense_inverse.hpp"
 #include "precondition/amg/hierarchy.hpp"
 #include "precondition/amg/spectral_radius.hpp"
+#include "precondition/amg/symmetry.hpp"
 #include "precondition/diagonal_block.hpp"
 
 #include <cnc/copy.hpp>
@@ -124,20 +125,43 @@ Matrix<M, Space> matrix_of(const Exec& exec, const SparseBlocks<V, Space>& A) {
   return scalar;
 }
 
-/// The largest magnitude of values.
-template <class V>
-struct LargestMagnitude {
-  const V* values;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t k, Largest& largest) const {
-    largest.take(std::abs(static_cast<double>(values[k])));
+/// A matrix of a level as products on a host take it: rows of scalars in slices, a row for each lane, which the short rows of
+/// coarse matrices and of transfers go through in half the time of CSR; unless padding would take the gain.
+template <class M, class Space>
+Matrix<M, Space> in_slices_on_host(Matrix<M, Space> A) {
+  constexpr index_t least_rows = 256;  // so many or fewer are not worth the conversion
+  constexpr double most_padding = 1.5;
+  const auto* const rows = std::get_if<BcsrMatrix<M, Space>>(&A);
+  if (!is_host_space<Space> || rows == nullptr || rows->block_size > 1 || rows->rows < least_rows)
+    return A;
+  BsellMatrix<M, Space> slices = to_bsell(*rows, 1);
+  const auto slots = static_cast<double>(slices.slots());
+  if (slots > most_padding * static_cast<double>(rows->values.extent(0))) return A;
+  return slices;
+}
+
+/// How large entries are, and how many diagonal ones have an inverse that float holds.
+struct Magnitudes : Facts {
+  Largest largest;
+  offset_t diagonals = 0;
+  KOKKOS_INLINE_FUNCTION Magnitudes& operator+=(const Magnitudes& other) {
+    largest += other.largest;
+    diagonals += other.diagonals;
+    return *this;
   }
 };
-/// A diagonal entry whose inverse may be too large for float.
-template <class V>
-struct HasLittleDiagonal {
-  BlocksInCsr<V> A;
-  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
-    return !(std::abs(A.entry(static_cast<index_t>(i))) > 1e-18);
+template <class Exec, class V>
+struct GatherMagnitudes {
+  BcsrOperand<V> A;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit, Magnitudes& magnitudes) const {
+    constexpr int lanes = row_lanes<Exec>;
+    const offset_t row = unit / lanes;
+    const index_t end = A.row_offsets[row + 1];
+    for (offset_t k = A.row_offsets[row] + unit % lanes; k < end; k += lanes) {
+      const double size = std::abs(static_cast<double>(A.values[k]));
+      magnitudes.largest.take(size);
+      magnitudes.diagonals += A.columns[k] == row && size > 1e-18;
+    }
   }
 };
 /// A row with an entry that is not finite.
@@ -150,12 +174,11 @@ struct HasNoNumber {
     return false;
   }
 };
-/// Of all entries; not finite where one of them is not. Waits.
+/// Of all entries; the largest is not finite where one of them is not. Waits.
 template <class Exec, class V, class Space>
-double largest_magnitude(const Exec& exec, const CsrMatrix<V, Space>& A) {
-  return sum_over<Largest>(exec, static_cast<offset_t>(A.values.extent(0)),
-                           LargestMagnitude<V>{A.values.data()})
-      .value;
+Magnitudes magnitudes_of(const Exec& exec, const CsrMatrix<V, Space>& A) {
+  return sum_over<Magnitudes>(exec, offset_t(A.rows) * row_lanes<Exec>,
+                              GatherMagnitudes<Exec, V>{A.operand()});
 }
 /// The first row with an entry that is not finite, where there is one, as the outcome of a set-up. Waits.
 template <class Exec, class V, class Space>
@@ -163,21 +186,9 @@ PreconditionerSetup row_without_number(const Exec& exec, const CsrMatrix<V, Spac
   return {.row = first_row(exec, A.rows, HasNoNumber<V>{A.operand()}),
           .fault = "has an entry that is not finite"};
 }
-/// Whether float has room above and below for the values of A, its products and its inverse. Waits.
-template <class Exec, class V, class Space>
-bool range_is_float(const Exec& exec, const CsrMatrix<V, Space>& A, double largest) {
-  return largest < 1e18 &&
-         first_row(exec, A.rows,
-                   HasLittleDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) < 0;
-}
-
-/// Whether A is, to what rounding leaves.
-template <class V, class Space>
-bool is_symmetric(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout) {
-  constexpr double same = 1e-10;
-  const auto* const diagonals = std::get_if<DiaMatrix<V, Space>>(&layout);
-  if (diagonals != nullptr && diagonals->symmetric) return true;  // what the layout was chosen for
-  return find_asymmetry(A).relative <= (sizeof(V) < sizeof(double) ? 1e-5 : same);
+/// Whether float has room above and below for the values of a matrix of so many rows, its products and its inverse.
+inline bool range_is_float(const Magnitudes& magnitudes, index_t rows) {
+  return magnitudes.largest.value < 1e18 && magnitudes.diagonals == rows;
 }
 
 /// Level 0 in blocks of b, over the memory of A or of its layout where that is possible.
@@ -203,7 +214,8 @@ void set_up_smoother(Context<Exec>& ctx, const SetUpLevel<V, typename Exec::memo
   const Exec& exec = ctx.execution_space_instance();
   to.rows = level.A.rows * level.A.height;
   to.block_size = level.A.height;
-  to.A.take(ctx, layout != nullptr ? layout_in<M>(exec, *layout) : matrix_of<M>(exec, level.A));
+  to.A.take(ctx, layout != nullptr ? layout_in<M>(exec, *layout)
+                                   : in_slices_on_host(matrix_of<M>(exec, level.A)));
   to.inverse = values_in<M>(exec, level.inverse);
   to.allocate(false);
   exec.fence();
@@ -326,8 +338,8 @@ void set_up_transfers(Context<Exec>& ctx, const SetUpLevel<V, typename Exec::mem
   if (is_first) facts.in_factors = in_factors;
   if (in_factors) return;
   to.factored = {};
-  to.prolongation.take(ctx, matrix_of<M>(exec, level.prolongation));
-  to.restriction.take(ctx, matrix_of<M>(exec, level.restriction));
+  to.prolongation.take(ctx, in_slices_on_host(matrix_of<M>(exec, level.prolongation)));
+  to.restriction.take(ctx, in_slices_on_host(matrix_of<M>(exec, level.restriction)));
 }
 
 /// The inverse of the last level's matrix. Its rank.

@@ -204,9 +204,12 @@ struct PlaceColumns {
   }
 };
 
-/// Scalar row `unit` of T - omega D^-1 F T, in blocks of b x k, b and k <= capacity.
-template <int capacity, class T>
+/// Scalar row `unit` of T - omega D^-1 F T, in blocks of b x k: B x K, or those of run time where these are zero.
+template <int B, int K, class T>
 struct SmoothRow {
+  static constexpr int most_rows = B > 0 ? B : max_block_size,
+                       most_columns = K > 0 ? K : max_block_size;
+
   BlocksOperand<T> A;
   GraphOperand strong;
   BlocksOperand<T> tentative, P;
@@ -225,7 +228,7 @@ struct SmoothRow {
     }
   }
   KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
-    const int b = capacity == 1 ? 1 : P.height, k = capacity == 1 ? 1 : P.width;
+    const int b = B > 0 ? B : P.height, k = K > 0 ? K : P.width;
     const auto i = static_cast<index_t>(unit / b);
     const int r = static_cast<int>(unit % b);
     const index_t row_begin = P.row_offsets[i], length = P.row_offsets[i + 1] - row_begin;
@@ -239,7 +242,7 @@ struct SmoothRow {
       for (int c = 0; c < k; ++c) row_at(at)[c] = 0;
     const index_t own = tentative.row_offsets[i];
     const bool has_own = own < tentative.row_offsets[i + 1];
-    double weights[capacity], left[capacity] = {};
+    double weights[most_rows], left[most_columns] = {};
     for (int q = 0; q < b; ++q)
       weights[q] = -omega * static_cast<double>(inverse[(offset_t(i) * b + r) * b + q]);
     bool leaves_out = false;
@@ -254,7 +257,7 @@ struct SmoothRow {
       if (stays && t == tentative.row_offsets[column + 1]) continue;
       const T* const other =
           stays ? tentative.values + offset_t(t) * b * k : fine + offset_t(column) * b * k;
-      double sums[capacity] = {};
+      double sums[most_columns] = {};
       for (int q = 0; q < b; ++q) {
         double entry = 0;
         for (int p = 0; p < b; ++p)
@@ -281,7 +284,7 @@ struct SmoothRow {
 /// order of the row, what has its place, in double.
 template <class T>
 struct SmoothRowOfGroup {
-  SmoothRow<1, T> row;
+  SmoothRow<1, 1, T> row;
   index_t most;      ///< columns of a row of P; longer ones are left to one lane
   bool of_own_rows;  ///< the graph has no other couplings than those of A's row
 
@@ -382,32 +385,25 @@ void smooth(const Exec& exec, const SparseBlocks<T, Space>& A, const Graph<Space
             const SparseBlocks<T, Space>& tentative, const Vector<T, Space>& inverse,
             const NearNullSpace<T, Space>& fine, const NearNullSpace<T, Space>& coarse,
             double omega, const SparseBlocks<T, Space>& P) {
-  const auto row_of = [&]<int capacity>() {
-    return SmoothRow<capacity, T>{
+  const auto row_of = [&]<int B, int K>() {
+    return SmoothRow<B, K, T>{
         operand_of(A),  operand_of(strong), operand_of(tentative), operand_of(P),
         inverse.data(), fine.rows.data(),   coarse.rows.data(),    omega};
   };
-  const auto run = [&]<int capacity>() {
-    on_each(exec, offset_t(A.rows) * A.height, row_of.template operator()<capacity>());
-  };
-  const int largest = std::max(P.height, P.width);
   if constexpr (!on_threads<Exec>) {
     const double length = A.row_length();
-    if (largest == 1 && length >= long_row_of_device) {
+    if (P.height == 1 && P.width == 1 && length >= long_row_of_device) {
       constexpr index_t most = 15;
       const int lanes = lanes_for(length / 3);
       on_each_group(exec, A.rows, lanes, SmoothRowOfGroup<T>::bytes(lanes, most),
-                    SmoothRowOfGroup<T>{row_of.template operator()<1>(), most,
+                    SmoothRowOfGroup<T>{row_of.template operator()<1, 1>(), most,
                                         strong.offsets.data() == A.row_offsets.data()});
       return;
     }
   }
-  if (largest == 1)
-    run.template operator()<1>();
-  else if (largest <= 6)
-    run.template operator()<6>();
-  else
-    run.template operator()<max_block_size>();
+  for_block_sizes(P.height, P.height, P.width, [&]<int B, int, int K>() {
+    on_each(exec, offset_t(A.rows) * A.height, row_of.template operator()<B, K>());
+  });
 }
 
 /// The largest sum of |entries| of D^-1 A in a row: a bound of its eigenvalues.
