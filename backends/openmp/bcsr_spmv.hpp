@@ -13,26 +13,29 @@ namespace cnc::openmp::CNC_ISA {
 // chunk wants x in a pattern that is known at compile time and comes from one shuffle of the b values
 // of x. Nothing is summed across lanes before the end of the block row.
 
-/// One row of a CSR matrix times x.
-template <class V, class T>
+/// Entries at a time where they are brought together one by one: wider registers take longer to fill, and leave more of a row over.
+inline constexpr int narrow_width = 2;
+
+/// One row of a CSR matrix times x, W entries at a time.
+template <int W, bool by_instruction, class V, class T>
 CNC_INLINE V csr_row(const BcsrOperand<T>& A, const V* x, index_t begin, index_t end) {
-  constexpr int W = lanes<V>;
   index_t k = begin;
   V total = 0;
   if (end - begin >= W) {
     Vec<V, W> sums{};
     for (; k + W <= end; k += W)
-      sums += load<V, W>(A.values + k) * gather<V, W>(x, load<index_t, W>(A.columns + k));
+      sums += load<V, W>(A.values + k) *
+              gather<V, W, by_instruction>(x, load<index_t, W>(A.columns + k));
     total = sum<V, W>(sums);
   }
   for (; k < end; ++k) total += static_cast<V>(A.values[k]) * x[A.columns[k]];
   return total;
 }
 
-template <class V, class T, class Store>
+template <int W, bool by_instruction, class V, class T, class Store>
 void csr_rows(const BcsrOperand<T>& A, const V* x, const Store& store, index_t begin, index_t end) {
   for (index_t i = begin; i < end; ++i)
-    store(i, csr_row(A, x, A.row_offsets[i], A.row_offsets[i + 1]));
+    store(i, csr_row<W, by_instruction>(A, x, A.row_offsets[i], A.row_offsets[i + 1]));
 }
 
 /// Chunk width for b x b blocks: the widest power of two in a register that leaves at most one value.
@@ -161,7 +164,9 @@ struct FormatKernel<BcsrOperand<T>, V> {
   static void multiply(const Operand& A, const V* x, const Store& store, index_t begin,
                        index_t end) {
     switch (A.block_size) {
-      case 1: return csr_rows(A, x, store, begin, end);
+      case 1:
+        return gathers_are_fast ? csr_rows<lanes<V>, true>(A, x, store, begin, end)
+                                : csr_rows<narrow_width, false>(A, x, store, begin, end);
       case 2: return block_rows<2>(A, x, store, begin, end);
       case 3: return block_rows<3>(A, x, store, begin, end);
       case 4: return block_rows<4>(A, x, store, begin, end);

@@ -14,9 +14,11 @@ namespace {
 
 /// Below this many stored values per row of blocks a loop over one row cannot hide its start and end.
 constexpr double short_row_values = 8;
-/// Share of memory speed that row-wise kernels reach on such rows, and on longer ones.
+/// Share of memory speed that row-wise kernels reach on such rows, and on longer ones of blocks and of scalars, each of which
+/// is brought to its place in a register.
 constexpr double short_row_efficiency = 0.7;
 constexpr double long_row_efficiency = 1.0;
+constexpr double long_scalar_row_efficiency = 0.8;
 /// Sliced kernels do not care about row length; they scatter results and read a permutation.
 constexpr double sliced_efficiency = 0.9;
 /// Diagonal kernels gather nothing; the symmetric one reads each value a second time from cache. With
@@ -85,8 +87,8 @@ double stored_per_block_row(const Structure& structure, int block_size) {
 }
 
 double row_wise_efficiency(const Structure& structure, int block_size) {
-  return stored_per_block_row(structure, block_size) < short_row_values ? short_row_efficiency
-                                                                        : long_row_efficiency;
+  if (stored_per_block_row(structure, block_size) < short_row_values) return short_row_efficiency;
+  return block_size == 1 ? long_scalar_row_efficiency : long_row_efficiency;
 }
 
 // --- csr ------------------------------------------------------------------------------------------

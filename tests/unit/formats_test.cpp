@@ -6,6 +6,7 @@
 #include <cnc/formats.hpp>
 #include <cnc/problems.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -245,13 +246,26 @@ TEST_CASE("analyze survives matrices with nothing in them") {
   }
 }
 
+/// Twenty entries a row, but for some rows that are full: the slices of these would be padding for the most part.
+CsrMatrix<double> with_full_rows() {
+  constexpr index_t n = 3000;
+  std::vector<index_t> offsets{0}, columns;
+  for (index_t i = 0; i < n; ++i) {
+    const index_t stride = i % 500 == 0 ? 1 : n / 20;
+    for (index_t j = i * 7 % stride; j < n; j += stride) columns.push_back(j);
+    offsets.push_back(static_cast<index_t>(columns.size()));
+  }
+  return literal_csr<double>(n, n, offsets, columns, std::vector<double>(columns.size(), 1));
+}
+
 TEST_CASE("choose_format follows the structure") {
   const auto choice = [](const CsrMatrix<double>& A, int value_bytes) {
     return choose_format(analyze(A), value_bytes).format.text();
   };
   for (const int value_bytes : {4, 8}) {
     CHECK(choice(random_csr<double>(3000, 3000, 60, 1, block(3)), value_bytes) == "bcsr:3");
-    CHECK(choice(random_csr<double>(3000, 3000, 40, 1), value_bytes) == "csr");
+    CHECK(choice(random_csr<double>(3000, 3000, 40, 1), value_bytes) == "bsell:1");
+    CHECK(choice(with_full_rows(), value_bytes) == "csr");
     CHECK(choice(laplacian(80), value_bytes) == "dia-symmetric");
     CHECK(choice(random_csr<double>(3000, 3000, 4, 1), value_bytes) == "bsell:1");
   }
