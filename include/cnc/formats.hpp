@@ -53,14 +53,14 @@ struct Structure {
 
 /// Reads the facts off the matrix.
 /// Errors   InvalidArgument (A not valid CSR).
-/// Cost     O(nonzeros log(row length)), in parallel where the matrix is; one byte of scratch per row
-///          and column.
+/// Cost     O(nonzeros log(row length)), in parallel where the matrix is, and O(nonzeros) on a host for entries near the
+///          diagonal; one byte of scratch per row and column, and on a host 8 more per row.
 template <class T, class Space>
 Structure analyze(const CsrMatrix<T, Space>& A);
 
 /// What analyze says of symmetry, without the rest of it.
 /// Errors   InvalidArgument (A not square, not valid CSR).
-/// Cost     O(nonzeros log(row length)), in parallel where the matrix is; sorts a copy of rows in another order.
+/// Cost     as analyze, with 8 bytes of scratch per row on a host; sorts a copy of rows in another order.
 template <class T, class Space>
 Asymmetry find_asymmetry(const CsrMatrix<T, Space>& A);
 
