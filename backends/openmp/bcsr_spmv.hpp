@@ -13,8 +13,9 @@ namespace cnc::openmp::CNC_ISA {
 // chunk wants x in a pattern that is known at compile time and comes from one shuffle of the b values
 // of x. Nothing is summed across lanes before the end of the block row.
 
-/// Entries at a time where they are brought together one by one: wider registers take longer to fill, and leave more of a row over.
-inline constexpr int narrow_width = 2;
+/// Entries of a row at a time where each is loaded by itself: a wide register takes longer to fill and leaves a longer remainder.
+template <class V>
+inline constexpr int narrow_lanes = CNC_ISA_VECTOR_BYTES > 16 ? 2 : lanes<V>;
 
 /// One row of a CSR matrix times x, W entries at a time.
 template <int W, bool by_instruction, class V, class T>
@@ -166,7 +167,7 @@ struct FormatKernel<BcsrOperand<T>, V> {
     switch (A.block_size) {
       case 1:
         return gathers_are_fast ? csr_rows<lanes<V>, true>(A, x, store, begin, end)
-                                : csr_rows<narrow_width, false>(A, x, store, begin, end);
+                                : csr_rows<narrow_lanes<V>, false>(A, x, store, begin, end);
       case 2: return block_rows<2>(A, x, store, begin, end);
       case 3: return block_rows<3>(A, x, store, begin, end);
       case 4: return block_rows<4>(A, x, store, begin, end);

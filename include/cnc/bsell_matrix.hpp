@@ -20,7 +20,7 @@ inline constexpr int max_slice_height = 1024;
 inline constexpr int default_sort_slices = 32;
 
 /// Sliced, row-sorted, block-reordered BCSR; block_size 1 is SELL-C-sigma. See BsellOperand for the
-/// layout. Made by to_bsell; best for short and irregular rows.
+/// layout. Made by to_bsell; on hosts the fastest for most rows of scalars, on GPUs for short and irregular ones.
 ///
 /// Source   Verschoor & Jalba 2012, section 4 (multiple block rows, block reordering, row sorting);
 ///          Kreutzer et al., "A unified sparse matrix data format for efficient general sparse

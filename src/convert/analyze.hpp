@@ -34,19 +34,20 @@ struct FindByHalves {
   }
 };
 
-/// The same for a thread of the host that asks for columns which ascend: it goes on in each row from where it was there before. Rows are
-/// those that a range of columns meets in a matrix with its entries near the diagonal; in others it searches.
+/// The same for a thread of the host that asks for columns which ascend: it goes on in each row from where it was there before. Only rows
+/// [first, first + rows) are kept in mind, where mirror images lie if entries are near the diagonal; others are searched, all of them where
+/// there is no memory.
 class FindOnwards {
  public:
   FindOnwards() = default;
   FindOnwards(offset_t first, offset_t rows)
-      : first_(static_cast<index_t>(first)),
-        rows_(static_cast<index_t>(rows)),
-        places_(new (std::nothrow) index_t[static_cast<std::size_t>(rows)]) {
-    if (places_ == nullptr)
-      rows_ = 0;
-    else
+      : first_(static_cast<index_t>(first)), rows_(static_cast<index_t>(rows)) {
+    try {
+      places_ = std::shared_ptr<index_t[]>(new index_t[static_cast<std::size_t>(rows)]);
       std::fill_n(places_.get(), rows, -1);
+    } catch (const std::bad_alloc&) {
+      rows_ = 0;
+    }
   }
 
   template <class T>
@@ -82,6 +83,7 @@ struct GatherFacts {
   unsigned char* marks;
   FindMirror<Exec> find = {};
   GatherFacts for_range(offset_t begin, offset_t end) const requires on_threads<Exec> {
+    if (A.rows != A.cols) return *this;
     return {A, marks, find_for_range(begin, end, A.rows)};
   }
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, MatrixFacts& facts) const {
@@ -102,7 +104,8 @@ template <class Exec, class T, bool unpaired>
 struct GatherSymmetry {
   BcsrOperand<T> A;
   FindMirror<Exec> find = {};
-  GatherSymmetry for_range(offset_t begin, offset_t end) const requires on_threads<Exec> {
+  GatherSymmetry for_range(offset_t begin, offset_t end) const
+      requires(on_threads<Exec> && !unpaired) {
     return {A, find_for_range(begin, end, A.rows)};
   }
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, SymmetryFacts& facts) const {

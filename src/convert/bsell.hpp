@@ -10,6 +10,7 @@
 
 #include <cnc/convert.hpp>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -191,16 +192,12 @@ void validate(const BsellMatrix<T, Space>& A) {
                       static_cast<index_t>(found.first() / A.slice_height));
 }
 
+/// The places of rows in slices, which have room in no array yet. Rows ascend. The slots.
 template <class Exec, class T, class Space>
-BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& given, int block_size = 1,
-                               int slice_height = 0, index_t sort_window = 0) {
-  BsellMatrix<T, Space> B = sized_bsell(given, block_size, slice_height, sort_window);
-  const CsrMatrix<T, Space> A = ascending_csr<Exec>(given);
-  const Exec exec = instance<Exec>();
-  const auto source = A.operand();
+std::size_t place_rows(const Exec& exec, const CsrMatrix<T, Space>& A, BsellMatrix<T, Space>& B) {
   const index_t n = B.block_rows();
   const auto lengths = uninitialized<index_t, Space>("cnc::lengths", static_cast<std::size_t>(n));
-  on_each(exec, n, CountBlocks<T>{source, block_size, lengths.data()});
+  on_each(exec, n, CountBlocks<T>{A.operand(), B.block_size, lengths.data()});
 
   const offset_t positions = static_cast<offset_t>(B.slices()) * B.slice_height;
   const auto permutation = uninitialized<index_t, Space>("cnc::bsell row_permutation",
@@ -212,16 +209,44 @@ BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& given, int block_size 
                                                       static_cast<std::size_t>(B.slices()) + 1);
   on_each(exec, B.slices(),
           CountSlots{lengths.data(), permutation.data(), n, B.slice_height, offsets.data() + 1}, n);
-  const std::size_t slots = offsets_from_counts(exec, offsets.data(), B.slices(), "slots");
   B.slice_offsets = offsets;
+  return offsets_from_counts(exec, offsets.data(), B.slices(), "slots");
+}
 
-  const std::size_t b2 = static_cast<std::size_t>(block_size) * block_size;
+/// Columns and values of rows that have their places.
+template <class Exec, class T, class Space>
+void fill_slices(const Exec& exec, const CsrMatrix<T, Space>& A, std::size_t slots,
+                 BsellMatrix<T, Space>& B) {
+  const std::size_t b2 = static_cast<std::size_t>(B.block_size) * B.block_size;
   require_blocks<T, Space>("to_bsell", slots, b2);
   const auto columns = in_large_pages<index_t, Space>("cnc::bsell columns", slots);
   B.values = in_large_pages<T, Space>("cnc::bsell values", slots * b2);
   B.columns = columns;
   on_each(exec, B.slices() * offset_t(sharing<Exec>(B.slice_height)),
-          FillSlice<Exec, T>{B.operand(), source, columns.data(), B.values.data()}, n);
+          FillSlice<Exec, T>{B.operand(), A.operand(), columns.data(), B.values.data()},
+          B.block_rows());
+}
+
+template <class Exec, class T, class Space>
+BsellMatrix<T, Space> to_bsell(const CsrMatrix<T, Space>& given, int block_size = 1,
+                               int slice_height = 0, index_t sort_window = 0) {
+  BsellMatrix<T, Space> B = sized_bsell(given, block_size, slice_height, sort_window);
+  const CsrMatrix<T, Space> A = ascending_csr<Exec>(given);
+  const Exec exec = instance<Exec>();
+  const std::size_t slots = place_rows(exec, A, B);
+  fill_slices(exec, A, slots, B);
+  return B;
+}
+
+/// Slices of scalars, unless they would have more than so many slots for each entry. Rows ascend.
+template <class Exec, class T, class Space>
+std::optional<BsellMatrix<T, Space>> to_bsell_within(const CsrMatrix<T, Space>& A,
+                                                     double slots_per_entry) {
+  BsellMatrix<T, Space> B = sized_bsell(A, 1, 0, 0);
+  const Exec exec = instance<Exec>();
+  const std::size_t slots = place_rows(exec, A, B);
+  if (static_cast<double>(slots) > slots_per_entry * static_cast<double>(A.blocks())) return {};
+  fill_slices(exec, A, slots, B);
   return B;
 }
 

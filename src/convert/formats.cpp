@@ -14,8 +14,8 @@ namespace {
 
 /// Below this many stored values per row of blocks a loop over one row cannot hide its start and end.
 constexpr double short_row_values = 8;
-/// Share of memory speed that row-wise kernels reach on such rows, and on longer ones of blocks and of scalars, each of which
-/// is brought to its place in a register.
+/// Share of memory speed that row-wise kernels reach on such rows, on longer rows of blocks, and on longer rows of scalars, which
+/// gather x entry by entry.
 constexpr double short_row_efficiency = 0.7;
 constexpr double long_row_efficiency = 1.0;
 constexpr double long_scalar_row_efficiency = 0.8;
@@ -140,22 +140,32 @@ Matrix<T, Space> build_bcsr(const CsrMatrix<T, Space>& A, const FormatSpec& spec
 
 /// Padding slots per block, estimated. The lengths in a sorted window descend, so the paddings of its
 /// slices add up to at most one slice height times (longest - shortest): per row that is the spread
-/// over the number of slices, and half of it on average. Lengths in blocks spread like those in entries.
-double bsell_padding(const Structure& structure, MemorySpace memory) {
+/// over the number of slices, and half of it on average. A row that is much longer than the others may be the only one of its window, and
+/// pads the rest of its slice; there are at most as many as the deviation allows. Lengths in blocks spread like those in entries.
+double bsell_padding(const Structure& structure, int slice_height, MemorySpace memory) {
   if (structure.mean_row == 0) return 0;
-  const double spread = std::min<double>(structure.longest_row - structure.shortest_row,
-                                         window_spread_deviations * structure.row_deviation);
   const int slices = memory == MemorySpace::device ? device_sort_slices : default_sort_slices;
-  return 0.5 * spread / slices / structure.mean_row;
+  const double most = structure.longest_row - structure.shortest_row;
+  const double usual = window_spread_deviations * structure.row_deviation;
+  const double above = structure.longest_row - structure.mean_row;
+  const double outliers =
+      above > usual ? (slice_height - 1) * structure.row_deviation * structure.row_deviation / above
+                    : 0;
+  const double per_row = std::min(0.5 * std::min(most, usual) / slices + outliers, most / slices);
+  return per_row / structure.mean_row;
 }
 
 double bsell_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes,
                    MemorySpace memory) {
   if (!valid_block_size(spec)) return -1;
-  const auto slots = static_cast<offset_t>(block_count(structure, spec.block_size) *
-                                           (1 + bsell_padding(structure, memory)));
   const auto bytes = [&](auto A, int host_height) {
     A.slice_height = memory == MemorySpace::device ? device_slice_height : host_height;
+    // The last slice is whole: with few rows that is most of them.
+    const double lanes_per_row =
+        A.block_rows() == 0 ? 1 : double(A.slices()) * A.slice_height / A.block_rows();
+    const auto slots =
+        static_cast<offset_t>(block_count(structure, spec.block_size) * lanes_per_row *
+                              (1 + bsell_padding(structure, A.slice_height, memory)));
     return cost::spmv(A, slots, structure.nonzeros, 0).bytes;
   };
   return value_bytes == 4 ? bytes(sized_operand<BsellOperand, float>(structure, spec.block_size),

@@ -138,7 +138,8 @@ KOKKOS_INLINE_FUNCTION void add_difference(const BcsrOperand<T>& A, index_t row,
   if (precedes(found, facts.least_symmetric)) facts.least_symmetric = found;
 }
 
-/// Compares entry k of a row with its mirror image if it lies above the diagonal. find(A, i, j): as find_entry.
+/// Compares entry k of a row with its mirror image if it lies above the diagonal. find(A, i, j): as find_entry;
+/// j ascends from call to call.
 template <class T, class Find>
 KOKKOS_INLINE_FUNCTION void add_entry(const BcsrOperand<T>& A, index_t row, index_t k,
                                       const Find& find, SymmetryFacts& facts) {

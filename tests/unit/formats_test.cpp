@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 #include <utility>
 
 using namespace cnc;
@@ -266,6 +267,8 @@ TEST_CASE("choose_format follows the structure") {
     CHECK(choice(random_csr<double>(3000, 3000, 60, 1, block(3)), value_bytes) == "bcsr:3");
     CHECK(choice(random_csr<double>(3000, 3000, 40, 1), value_bytes) == "bsell:1");
     CHECK(choice(with_full_rows(), value_bytes) == "csr");
+    CHECK(choice(random_csr<double>(1, 5000, 3000, 1), value_bytes) ==
+          "csr");  // a slice has 8 rows
     CHECK(choice(laplacian(80), value_bytes) == "dia-symmetric");
     CHECK(choice(random_csr<double>(3000, 3000, 4, 1), value_bytes) == "bsell:1");
   }
@@ -280,6 +283,30 @@ TEST_CASE("choose_format follows the structure") {
     CHECK(reasons(4, 8)[k] == reasons(is_csr ? 8 : 4, 0)[k]);
   }
   CHECK_THROWS_AS(choose_format(structure, 8, MemorySpace::host, 2), InvalidArgument);
+}
+
+TEST_CASE("bytes of slices are foreseen, with rows that are much longer than the others too") {
+  constexpr index_t n = 51200;
+  for (const index_t every : {256, 1000, n})
+    for (const index_t longest : {60, 300, 2000}) {
+      INFO("each " << every << "th row has " << longest);
+      std::vector<index_t> offsets{0}, columns;
+      for (index_t i = 0; i < n; ++i) {
+        const index_t length = i % every == 7 ? longest : 20, first = std::min(i, n - length);
+        for (index_t k = 0; k < length; ++k) columns.push_back(first + k);
+        offsets.push_back(static_cast<index_t>(columns.size()));
+      }
+      const auto A =
+          literal_csr<double>(n, n, offsets, columns, std::vector<double>(columns.size(), 1));
+      const BsellMatrix<double> B = to_bsell(A);
+      const double stored = double(B.slots()) * 12;
+      for (const auto& format : formats<double>())
+        if (format.name == std::string_view("bsell")) {
+          const double foreseen = format.predicted_bytes(analyze(A), {"bsell", 1}, 8);
+          CHECK(foreseen > 0.85 * stored);
+          CHECK(foreseen < 1.25 * stored);
+        }
+    }
 }
 
 TEST_CASE("choose_format weighs a device by its own efficiencies") {

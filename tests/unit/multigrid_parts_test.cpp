@@ -1,9 +1,11 @@
 #include "convert/bcsr.hpp"
 #include "convert/sparse_product.hpp"
+#include "precondition/amg/build_cycle.hpp"
 #include "precondition/amg/dense_inverse.hpp"
 #include "precondition/amg/prolongation.hpp"
 #include "precondition/amg/symmetry.hpp"
 #include "support/catch.hpp"
+#include "support/set_up_threads.hpp"
 #include "support/small_matrix.hpp"
 #include "unit/dense.hpp"
 
@@ -484,6 +486,7 @@ TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
 
 TEMPLATE_TEST_CASE("blocks are compared with their mirror images", "", OnThreads, LikeDevice) {
   const TestType exec;
+  const Threads threads(3);
   for (const int b : {1, 2, 3, 4}) {
     INFO("blocks of " << b);
     // Rows enough for several threads, whose entries reach across what each of them has.
@@ -541,6 +544,30 @@ TEMPLATE_TEST_CASE("a block without a mirror image counts as beside zeros", "", 
       values(4 * lonely) = values(4 * lonely + 3) = value;
       CHECK(detail::blocks_are_symmetric(exec, A, 1e-10) == (value == 0));
     }
+}
+
+TEST_CASE("rows of levels are in slices where that pays") {
+  const auto is_sliced = [](const CsrMatrix<double>& A) {
+    const Matrix<double> taken = detail::in_slices_on_host(Matrix<double>(A));
+    return std::holds_alternative<BsellMatrix<double>>(taken);
+  };
+  CHECK(is_sliced(generate_problem("poisson2d:16x16")));
+  CHECK(!is_sliced(generate_problem("poisson2d:15x17")));  // 255 rows
+  // One row for each window that is as long as all others of it together.
+  constexpr index_t n = 2048;
+  Vector<index_t> offsets("offsets", n + 1);
+  std::vector<index_t> columns;
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t k = 0; k < (i % 256 == 0 ? 512 : 2); ++k) columns.push_back(k);
+    offsets(static_cast<std::size_t>(i) + 1) = static_cast<index_t>(columns.size());
+  }
+  Vector<index_t> own("columns", columns.size());
+  std::copy(columns.begin(), columns.end(), own.data());
+  const Vector<double> values("values", columns.size());
+  CHECK(!is_sliced(CsrMatrix<double>(n, n, 1, offsets, own, values)));
+  // No entries at all.
+  CHECK(is_sliced(CsrMatrix<double>(300, 300, 1, Vector<index_t>("offsets", 301),
+                                    Vector<index_t>("columns", 0), Vector<double>("values", 0))));
 }
 
 TEST_CASE("blocks that threads share are those that one fills") {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "convert/bsell.hpp"
 #include "convert/row_stencil.hpp"
 #include "convert/sorted_rows.hpp"
 #include "convert/spaces.hpp"
@@ -16,6 +17,7 @@
 
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 // From the levels as they are set up to those of a cycle: other precision, layouts, smoothers, the last level's inverse.
 
@@ -125,19 +127,19 @@ Matrix<M, Space> matrix_of(const Exec& exec, const SparseBlocks<V, Space>& A) {
   return scalar;
 }
 
-/// A matrix of a level as products on a host take it: rows of scalars in slices, a row for each lane, which the short rows of
-/// coarse matrices and of transfers go through in half the time of CSR; unless padding would take the gain.
+/// A matrix of a level as products on a host take it: rows of scalars, which ascend, in slices, a row for each lane. The short rows of
+/// coarse matrices and of transfers take half the time so, unless padding takes the gain.
 template <class M, class Space>
 Matrix<M, Space> in_slices_on_host(Matrix<M, Space> A) {
-  constexpr index_t least_rows = 256;  // so many or fewer are not worth the conversion
-  constexpr double most_padding = 1.5;
-  const auto* const rows = std::get_if<BcsrMatrix<M, Space>>(&A);
-  if (!is_host_space<Space> || rows == nullptr || rows->block_size > 1 || rows->rows < least_rows)
-    return A;
-  BsellMatrix<M, Space> slices = to_bsell(*rows, 1);
-  const auto slots = static_cast<double>(slices.slots());
-  if (slots > most_padding * static_cast<double>(rows->values.extent(0))) return A;
-  return slices;
+  if constexpr (is_host_space<Space>) {
+    constexpr index_t least_rows = 256;  // fewer are not worth the conversion
+    constexpr double most_slots_per_entry = 1.5;
+    const auto* const rows = std::get_if<BcsrMatrix<M, Space>>(&A);
+    if (rows != nullptr && rows->block_size == 1 && rows->rows >= least_rows)
+      if (auto slices = set_up::to_bsell_within<SetUpExec<Space>>(*rows, most_slots_per_entry))
+        return std::move(*slices);
+  }
+  return A;
 }
 
 /// How large entries are, and how many diagonal ones have an inverse that float holds.

@@ -204,11 +204,10 @@ struct PlaceColumns {
   }
 };
 
-/// Scalar row `unit` of T - omega D^-1 F T, in blocks of b x k: B x K, or those of run time where these are zero.
-template <int B, int K, class T>
+/// Scalar row `unit` of T - omega D^-1 F T, in blocks of b x k: B x K, or those of run time, at most `capacity`, where these are zero.
+template <int B, int K, int capacity, class T>
 struct SmoothRow {
-  static constexpr int most_rows = B > 0 ? B : max_block_size,
-                       most_columns = K > 0 ? K : max_block_size;
+  static constexpr int most_rows = B > 0 ? B : capacity, most_columns = K > 0 ? K : capacity;
 
   BlocksOperand<T> A;
   GraphOperand strong;
@@ -284,7 +283,7 @@ struct SmoothRow {
 /// order of the row, what has its place, in double.
 template <class T>
 struct SmoothRowOfGroup {
-  SmoothRow<1, 1, T> row;
+  SmoothRow<1, 1, 1, T> row;
   index_t most;      ///< columns of a row of P; longer ones are left to one lane
   bool of_own_rows;  ///< the graph has no other couplings than those of A's row
 
@@ -385,8 +384,8 @@ void smooth(const Exec& exec, const SparseBlocks<T, Space>& A, const Graph<Space
             const SparseBlocks<T, Space>& tentative, const Vector<T, Space>& inverse,
             const NearNullSpace<T, Space>& fine, const NearNullSpace<T, Space>& coarse,
             double omega, const SparseBlocks<T, Space>& P) {
-  const auto row_of = [&]<int B, int K>() {
-    return SmoothRow<B, K, T>{
+  const auto row_of = [&]<int B, int K, int capacity>() {
+    return SmoothRow<B, K, capacity, T>{
         operand_of(A),  operand_of(strong), operand_of(tentative), operand_of(P),
         inverse.data(), fine.rows.data(),   coarse.rows.data(),    omega};
   };
@@ -396,13 +395,20 @@ void smooth(const Exec& exec, const SparseBlocks<T, Space>& A, const Graph<Space
       constexpr index_t most = 15;
       const int lanes = lanes_for(length / 3);
       on_each_group(exec, A.rows, lanes, SmoothRowOfGroup<T>::bytes(lanes, most),
-                    SmoothRowOfGroup<T>{row_of.template operator()<1, 1>(), most,
+                    SmoothRowOfGroup<T>{row_of.template operator()<1, 1, 1>(), most,
                                         strong.offsets.data() == A.row_offsets.data()});
       return;
     }
   }
+  const auto run = [&]<int B, int K, int capacity>() {
+    on_each(exec, offset_t(A.rows) * A.height, row_of.template operator()<B, K, capacity>());
+  };
   for_block_sizes(P.height, P.height, P.width, [&]<int B, int, int K>() {
-    on_each(exec, offset_t(A.rows) * A.height, row_of.template operator()<B, K>());
+    constexpr int ordinary = 6;  // a thread of a device has less room than its largest blocks take
+    if (B > 0 || std::max(P.height, P.width) <= ordinary)
+      run.template operator()<B, K, ordinary>();
+    else
+      run.template operator()<B, K, max_block_size>();
   });
 }
 

@@ -29,10 +29,12 @@ struct BlockPairs : Facts {
 template <int B, class Exec, class T, bool unpaired>
 struct CompareBlocks {
   BcsrOperand<T> A;
-  double same;  ///< entries may differ by so much of what bounds them, as in Asymmetry::relative
+  double
+      tolerance;  ///< entries may differ by so much of what bounds them, as in Asymmetry::relative
   FindMirror<Exec> find = {};
-  CompareBlocks for_range(offset_t begin, offset_t end) const requires on_threads<Exec> {
-    return {A, same, find_for_range(begin, end, A.block_rows())};
+  CompareBlocks for_range(offset_t begin, offset_t end) const
+      requires(on_threads<Exec> && !unpaired) {
+    return {A, tolerance, find_for_range(begin, end, A.block_rows())};
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(offset_t unit, BlockPairs& pairs) const {
@@ -69,7 +71,7 @@ struct CompareBlocks {
                                        double other) const {
     const double bound = std::sqrt(diagonal_size(row, r)) * std::sqrt(diagonal_size(column, c));
     const double size = std::abs(value) > std::abs(other) ? std::abs(value) : std::abs(other);
-    return std::abs(value - other) <= same * (size > bound ? size : bound);
+    return std::abs(value - other) <= tolerance * (size > bound ? size : bound);
   }
   KOKKOS_INLINE_FUNCTION double diagonal_size(index_t row, int r) const {
     const offset_t b = B > 0 ? B : A.block_size;
@@ -78,14 +80,14 @@ struct CompareBlocks {
   }
 };
 
-/// Whether entries differ from their mirror images by no more than `same` of what bounds them. Square; blocks ascend. Waits.
+/// Whether entries differ from their mirror images by no more than `tolerance` of what bounds them. Square; blocks ascend. Waits.
 template <class Exec, class V, class Space>
-bool blocks_are_symmetric(const Exec& exec, const BcsrMatrix<V, Space>& A, double same) {
+bool blocks_are_symmetric(const Exec& exec, const BcsrMatrix<V, Space>& A, double tolerance) {
   const int b = A.block_size;
   return for_block_sizes(b, b, b, [&]<int B, int, int>() {
     const auto compared = [&]<bool unpaired>() {
       return sum_over<BlockPairs>(exec, offset_t(A.block_rows()) * row_lanes<Exec>,
-                                  CompareBlocks<B, Exec, V, unpaired>{A.operand(), same});
+                                  CompareBlocks<B, Exec, V, unpaired>{A.operand(), tolerance});
     };
     const BlockPairs pairs = compared.template operator()<false>();
     if (pairs.differ > 0 || pairs.paired == pairs.lower) return pairs.differ == 0;
@@ -96,13 +98,13 @@ bool blocks_are_symmetric(const Exec& exec, const BcsrMatrix<V, Space>& A, doubl
 /// Whether A is, to what rounding leaves; from its layout where that says so or has it in blocks. Waits.
 template <class V, class Space>
 bool is_symmetric(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout) {
-  constexpr double same = sizeof(V) < sizeof(double) ? 1e-5 : 1e-10;
+  constexpr double tolerance = sizeof(V) < sizeof(double) ? 1e-5 : 1e-10;
   const auto* const diagonals = std::get_if<DiaMatrix<V, Space>>(&layout);
   if (diagonals != nullptr && diagonals->symmetric) return true;  // what the layout was chosen for
   const auto* const blocks = std::get_if<BcsrMatrix<V, Space>>(&layout);
   if (blocks != nullptr && blocks->block_size > 1)
-    return blocks_are_symmetric(instance<SetUpExec<Space>>(), *blocks, same);
-  return find_asymmetry(A).relative <= same;
+    return blocks_are_symmetric(instance<SetUpExec<Space>>(), *blocks, tolerance);
+  return find_asymmetry(A).relative <= tolerance;
 }
 
 }  // namespace cnc::detail
