@@ -119,6 +119,12 @@ bool has_short_stencil(const RowDictionaryOperand<M>& A) {
   return A.stencil != nullptr && A.stencil->size <= short_row;
 }
 
+/// Whether rows are short, and of several kinds that are no parts of one.
+template <class M>
+bool has_short_kinds(const RowDictionaryOperand<M>& A) {
+  return A.codes != nullptr && A.stencil == nullptr && A.longest <= short_row;
+}
+
 /// The same for a product of its own: from the dictionary of the rows, if there is one.
 template <int wave, class V, class Operand, class F>
 void with_product_rows(const Queue& queue, const Operand& A, const F& f) {

@@ -299,7 +299,8 @@ struct MethodRunner {
             if (M.is_scalar()) return resident_with<true>(rows, forced);
           return resident_with<false>(rows, forced);
         }
-        if (!forced) return false;  // kernels in a graph, which read the dictionary, are faster
+        // Kernels in a graph, which read the dictionary, are faster, unless they wait for the entries of short rows.
+        if (!forced && !has_short_kinds(A.dictionary)) return false;
       }
     }
     return with_rows<wave, V>(queue, A, [&](const auto& rows, int) {

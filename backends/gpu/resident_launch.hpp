@@ -136,8 +136,9 @@ struct ResidentLaunch {
       return rows_of_processor <= tuning::most_resident_rows_by_dictionary(sizeof(V));
     if (rows_of_processor > tuning::resident_rows_per_processor(sizeof(V))) return false;
     // Kernels in a graph read a dictionary in place of the matrix.
-    if (A.dictionary.codes != nullptr && rows_of_processor > tuning::resident_rows_with_dictionary)
-      return false;
+    const double most = has_short_kinds(A.dictionary) ? tuning::resident_short_rows_with_dictionary
+                                                      : tuning::resident_rows_with_dictionary;
+    if (A.dictionary.codes != nullptr && rows_of_processor > most) return false;
     return matrix_bytes(without_dictionary(A)) <=
            tuning::resident_cache_share * double(facts.cache_bytes);
   }

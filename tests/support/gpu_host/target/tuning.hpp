@@ -62,6 +62,7 @@ constexpr double resident_rows_per_processor(std::size_t value_bytes) {
 /// The same where products read a dictionary of rows and the resident kernel of a method does not; and the rows for each processor from
 /// which that of plain CG does, if they are short, or is not taken.
 inline constexpr double resident_rows_with_dictionary = 5000;
+inline constexpr double resident_short_rows_with_dictionary = 7000;  ///< that are no parts of one
 inline constexpr double least_resident_rows_by_dictionary = 0;
 /// Of those kernels: rows for each processor at most, and what is read and written of vectors that have no room on chip, as a share of
 /// the same cache.
