@@ -186,7 +186,7 @@ void validate(const BsellMatrix<T, Space>& A) {
   check_permutation<Exec>(A);
   const auto found =
       sum_over<Least>(instance<Exec>(), A.slices() * offset_t(sharing<Exec>(A.slice_height)),
-                      FindSliceFault<Exec, T>{A.operand(), A.slots()});
+                      FindSliceFault<Exec, T>{A.operand(), A.slots()}, A.block_rows());
   if (found.found())
     throw_slice_fault(static_cast<SliceFault>(found.second()),
                       static_cast<index_t>(found.first() / A.slice_height));
@@ -264,7 +264,8 @@ void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
   const auto target = A.operand();
   require_none_refused<T>(
       sum_over<Least>(instance<Exec>(), lane_row_threads<Exec>(target),
-                      RefreshLaneRows<Exec, T, S>{target, A.values.data(), source.operand()}),
+                      RefreshLaneRows<Exec, T, S>{target, A.values.data(), source.operand()},
+                      A.block_rows()),
       source);
   A.nonzeros = source.nonzeros;
   if (!before.empty()) A.dictionary = row_dictionary<Exec, T>(source, before);
