@@ -31,12 +31,12 @@ struct SparseRows {
   index_t end(index_t row) const { return offsets[static_cast<std::size_t>(row) + 1]; }
 };
 
-/// A ~ (I + L) (D + U), L and U strictly triangular.
+/// A ~ (I + L) D (I + U), L and U strictly triangular.
 struct Factors {
   SparseRows lower, upper;
   std::vector<double> inverse;  ///< of D
 
-  /// D^-1 U in place of U.
+  /// D^-1 U in place of U, which elimination needs as it is.
   void scale_upper() {
     for (std::size_t i = 0; i < inverse.size(); ++i)
       for (auto e = static_cast<std::size_t>(upper.offsets[i]);
@@ -62,6 +62,7 @@ class Factorization {
     factors.inverse.reserve(row_.size());
     for (index_t i = 0; i < A_.rows; ++i)
       if (!add_row(i, factors)) return i;
+    factors.scale_upper();
     if (options_.kind == IncompleteKind::ic0) mirror(factors);
     return -1;
   }
@@ -174,7 +175,7 @@ class Factorization {
     columns.resize(most);
   }
 
-  /// U = D L^T to the bit. L and U have mirrored patterns where A has.
+  /// U = L^T to the bit. L and U have mirrored patterns where A has.
   static void mirror(Factors& factors) {
     std::vector<index_t> next(factors.upper.offsets.begin(), factors.upper.offsets.end() - 1);
     const auto rows = static_cast<index_t>(factors.inverse.size());
@@ -188,7 +189,7 @@ class Factorization {
         if (at < factors.upper.offsets[i + 1] &&
             factors.upper.columns[static_cast<std::size_t>(at)] == j)
           factors.upper.values[static_cast<std::size_t>(at)] =
-              factors.lower.values[static_cast<std::size_t>(e)] / factors.inverse[i];
+              factors.lower.values[static_cast<std::size_t>(e)];
       }
   }
 

@@ -84,7 +84,6 @@ PreconditionerSetup IncompleteFactorization<V, Exec>::set_up(Context<Exec>&,
     return {.row = rows.empty() ? fault : rows[static_cast<std::size_t>(fault)],
             .fault = "has no usable pivot, however much is added"};
   const bool swept = s.options.sweeps > 0;
-  if (swept) factors.scale_upper();
   s.lower.set_up(factors.lower, {false, s.options.block_rows, swept, rows});
   s.upper.set_up(factors.upper, {true, s.options.block_rows, swept, rows});
   std::vector<V> inverse(factors.inverse.begin(), factors.inverse.end());

@@ -18,33 +18,65 @@ struct OrderedRows {
   const index_t* row_offsets;
   const index_t* columns;
   const V* values;
+  bool are_chained;  ///< as a rule a row's last entry is that of the row before
 
-  /// The row at `place` times z.
-  KOKKOS_INLINE_FUNCTION V times(offset_t place, const V* z) const {
-    V sum = 0;
-    for (index_t k = row_offsets[place]; k < row_offsets[place + 1]; ++k)
-      sum += values[k] * z[columns[k]];
-    return sum;
-  }
   /// Those from `place` on.
   OrderedRows from(index_t place) const {
-    return {rows + place, row_offsets + place, columns, values};
+    return {rows + place, row_offsets + place, columns, values, are_chained};
   }
 };
 
-/// z(i) := inverse(i) (r(i) - row i of the triangle times `from`), which is z where rows are solved one after the other, or the step
-/// before. inverse null: ones. r may be z then.
+/// OrderedRows::are_chained of rows that are taken from the first or from the last on. To be wrong about a row costs some three times what being
+/// right about one gains.
+inline bool are_chained(const std::vector<index_t>& rows, const std::vector<index_t>& row_offsets,
+                        const std::vector<index_t>& columns, bool back = false) {
+  const std::size_t n = rows.size();
+  std::size_t chained = 0;
+  for (std::size_t k = 1; k < n; ++k) {
+    const std::size_t place = back ? n - 1 - k : k, before = back ? place + 1 : place - 1;
+    if (row_offsets[place] < row_offsets[place + 1])
+      chained += columns[static_cast<std::size_t>(row_offsets[place + 1]) - 1] == rows[before];
+  }
+  return 5 * chained > 4 * n;
+}
+
+/// z(i) := scale(i) r(i) - row i of the triangle times z; scale null: `factor` for every row. r may be z.
 template <class V>
-struct SubstituteRow {
+struct SolveRow {
   OrderedRows<V> triangle;
-  const V* inverse;
+  const V* scale;
+  V factor;
   const V* r;
-  const V* from;
   V* z;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const {
-    const index_t row = triangle.rows[place];
-    const V rest = r[row] - triangle.times(place, from);
-    z[row] = inverse == nullptr ? rest : inverse[row] * rest;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const { rows<false>(place, place + 1, 1); }
+
+  /// Places first, first + step, ... before `last`, each after the one before.
+  void one_by_one(offset_t first, offset_t last, offset_t step) const {
+    triangle.are_chained ? rows<true>(first, last, step) : rows<false>(first, last, step);
+  }
+
+ private:
+  /// Of rows that are chained, between one and the next lie a product and a difference: all else of a row is done by then, and what a row has
+  /// found is handed on in a register, since by way of memory it takes as long again.
+  template <bool chained>
+  KOKKOS_INLINE_FUNCTION void rows(offset_t first, offset_t last, offset_t step) const {
+    [[maybe_unused]] index_t before = -1;
+    [[maybe_unused]] V found = 0;
+    for (offset_t place = first; place != last; place += step) {
+      const index_t row = triangle.rows[place], begin = triangle.row_offsets[place];
+      index_t end = triangle.row_offsets[place + 1];
+      bool is_handed_on = false;
+      if constexpr (chained) is_handed_on = begin < end && triangle.columns[end - 1] == before;
+      if (is_handed_on) --end;
+      V rest = (scale == nullptr ? factor : scale[row]) * r[row];
+      for (index_t k = begin; k < end; ++k) rest -= triangle.values[k] * z[triangle.columns[k]];
+      if (is_handed_on) rest -= triangle.values[end] * found;
+      z[row] = rest;
+      if constexpr (chained) {
+        found = rest;
+        before = row;
+      }
+    }
   }
 };
 
@@ -55,7 +87,7 @@ void in_order(const Context<Exec>& ctx, const std::vector<index_t>& begins, std:
               bool back, const Body& body) {
   if (begins.empty()) {
     if constexpr (is_host_space<typename Exec::memory_space>)
-      for (std::size_t k = 0; k < n; ++k) body(static_cast<offset_t>(back ? n - 1 - k : k));
+      body.one_by_one(back ? offset_t(n) - 1 : 0, back ? -1 : offset_t(n), back ? -1 : 1);
     return;
   }
   const std::size_t groups = begins.size() - 1;

@@ -14,11 +14,12 @@
 namespace cnc {
 namespace detail::relaxation {
 
-/// One triangle of A, its rows in the order of a sweep, its columns as A has them.
+/// One triangle of A, its rows in the order of a sweep and times omega / a(i, i), its columns as A has them.
 template <class V, class Space>
 struct Triangle {
   Vector<index_t, Space> row_offsets, columns, origins;
   Vector<V, Space> values;
+  bool are_chained;
 };
 
 /// inverse(i) := omega / a(i, i), for every row; adds up faults.
@@ -34,16 +35,16 @@ struct InvertDiagonal {
   }
 };
 
-/// Going back: z(i) := (2 - omega) z(i) - inverse(i) sum over the triangle a(i, j) z(j), inverse = omega / a(i, i).
+/// Row i of a triangle times scale(i).
 template <class V>
-struct SweepBackRow {
+struct ScaleRow {
   OrderedRows<V> triangle;
-  const V* inverse;
-  V rest;  ///< 2 - omega
-  V* z;
+  const V* scale;
+  V* values;  ///< the triangle's
   KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const {
-    const index_t row = triangle.rows[place];
-    z[row] = rest * z[row] - inverse[row] * triangle.times(place, z);
+    const V factor = scale[triangle.rows[place]];
+    for (index_t k = triangle.row_offsets[place]; k < triangle.row_offsets[place + 1]; ++k)
+      values[k] *= factor;
   }
 };
 
@@ -91,10 +92,10 @@ struct Relaxation<V, Exec>::State {
     }
     begins = order.begins;
     rows = detail::copied_to<Space>(order.rows);
-    lower = triangle(host_offsets, host_columns, order,
+    lower = triangle(host_offsets, host_columns, order, false,
                      [&](index_t row, index_t column) { return order.comes_before(column, row); });
     if (options.kind == RelaxationKind::ssor)
-      upper = triangle(host_offsets, host_columns, order, [&](index_t row, index_t column) {
+      upper = triangle(host_offsets, host_columns, order, true, [&](index_t row, index_t column) {
         return order.comes_before(row, column);
       });
   }
@@ -102,36 +103,46 @@ struct Relaxation<V, Exec>::State {
   template <class Belongs>
   Triangle<V, Space> triangle(const Vector<const index_t>& offsets,
                               const Vector<const index_t>& columns,
-                              const detail::OrderOfRows& order, const Belongs& belongs) {
+                              const detail::OrderOfRows& order, bool goes_back,
+                              const Belongs& belongs) {
     std::vector<index_t> its_offsets{0}, its_columns, origins;
     for (const index_t row : order.rows) {
-      for (index_t k = offsets(row); k < offsets(row + 1); ++k)
-        if (belongs(row, columns(k))) {
-          its_columns.push_back(columns(k));
-          origins.push_back(k);
-        }
+      const index_t first = offsets(row), last = offsets(row + 1);
+      for (index_t step = 0; step < last - first; ++step) {
+        const index_t k = goes_back ? last - 1 - step : first + step;
+        if (!belongs(row, columns(k))) continue;
+        its_columns.push_back(columns(k));
+        origins.push_back(k);
+      }
       its_offsets.push_back(static_cast<index_t>(origins.size()));
     }
     return {detail::copied_to<Space>(its_offsets), detail::copied_to<Space>(its_columns),
             detail::copied_to<Space>(origins),
-            uninitialized<V, Space>("cnc::relaxation", origins.size())};
+            uninitialized<V, Space>("cnc::relaxation", origins.size()),
+            detail::are_chained(order.rows, its_offsets, its_columns, goes_back)};
   }
-  void take_values(const Exec& exec, const CsrMatrix<V, Space>& A) const {
-    for (const auto* part : {&lower, &upper})
-      detail::take_entries(exec, A, part->origins, part->values);
+  void take_values(const Context<Exec>& ctx, const CsrMatrix<V, Space>& A) const {
+    for (const auto* part : {&lower, &upper}) {
+      if (part->values.extent(0) == 0) continue;
+      detail::take_entries(ctx.execution_space_instance(), A, part->origins, part->values);
+      detail::on_each(ctx, static_cast<offset_t>(rows.extent(0)),
+                      ScaleRow<V>{ordered(*part), inverse.data(), part->values.data()});
+    }
+    ctx.fence();  // what uses them next may run on another instance
   }
 
   detail::OrderedRows<V> ordered(const Triangle<V, Space>& part) const {
-    return {rows.data(), part.row_offsets.data(), part.columns.data(), part.values.data()};
+    return {rows.data(), part.row_offsets.data(), part.columns.data(), part.values.data(),
+            part.are_chained};
   }
   void sweep(const Context<Exec>& ctx, const V* r, V* z) const {
     const std::size_t n = rows.extent(0);
     detail::in_order(ctx, begins, n, false,
-                     detail::SubstituteRow<V>{ordered(lower), inverse.data(), r, z, z});
+                     detail::SolveRow<V>{ordered(lower), inverse.data(), V(1), r, z});
     if (options.kind == RelaxationKind::ssor)
       detail::in_order(
           ctx, begins, n, true,
-          SweepBackRow<V>{ordered(upper), inverse.data(), static_cast<V>(2 - options.omega), z});
+          detail::SolveRow<V>{ordered(upper), nullptr, static_cast<V>(2 - options.omega), z, z});
   }
 };
 
@@ -182,9 +193,9 @@ template <class V, class Exec>
 PreconditionerSetup Relaxation<V, Exec>::update_values(Context<Exec>& ctx,
                                                        const CsrMatrix<V, Space>& A,
                                                        const Matrix<V, Space>&) {
-  const Exec& exec = ctx.execution_space_instance();
-  state_->take_values(exec, A);
-  return state_->invert_diagonal(exec, A);
+  const PreconditionerSetup outcome = state_->invert_diagonal(ctx.execution_space_instance(), A);
+  if (outcome.ok()) state_->take_values(ctx, A);
+  return outcome;
 }
 
 template <class V, class Exec>

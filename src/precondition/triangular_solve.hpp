@@ -11,12 +11,29 @@ namespace cnc::detail {
 /// The rows of a block one after the other, `before` being of one that is cut off.
 template <class V>
 struct SolveBlock {
-  SubstituteRow<V> body;
+  SolveRow<V> body;
   offset_t before, size, rows;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t block) const {
     const offset_t shift = before > 0 ? size - before : 0;
     const offset_t first = block * size - shift, last = first + size;
-    for (offset_t k = first < 0 ? 0 : first; k < last && k < rows; ++k) body(k);
+    body.one_by_one(first < 0 ? 0 : first, last < rows ? last : rows, 1);
+  }
+};
+
+/// z(i) := scale(i) (r(i) - row i of the triangle times `from`), the step before; scale null: ones.
+template <class V>
+struct SweepRow {
+  OrderedRows<V> triangle;
+  const V* scale;
+  const V* r;
+  const V* from;
+  V* z;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const {
+    const index_t row = triangle.rows[place];
+    V rest = r[row];
+    for (index_t k = triangle.row_offsets[place]; k < triangle.row_offsets[place + 1]; ++k)
+      rest -= triangle.values[k] * from[triangle.columns[k]];
+    z[row] = scale == nullptr ? rest : scale[row] * rest;
   }
 };
 
@@ -62,22 +79,27 @@ class TriangularSolve {
     columns.reserve(triangle.columns.size());
     values.reserve(triangle.columns.size());
     for (index_t& row : order) {
-      for (index_t k = triangle.begin(row); k < triangle.end(row); ++k) {
-        columns.push_back(given(triangle.columns[static_cast<std::size_t>(k)]));
-        values.push_back(static_cast<V>(triangle.values[static_cast<std::size_t>(k)]));
+      const index_t first = triangle.begin(row), last = triangle.end(row);
+      for (index_t step = 0; step < last - first; ++step) {
+        // The nearest row, which is solved the latest, comes last.
+        const auto k =
+            static_cast<std::size_t>(options.from_the_end ? last - 1 - step : first + step);
+        columns.push_back(given(triangle.columns[k]));
+        values.push_back(static_cast<V>(triangle.values[k]));
       }
       offsets.push_back(static_cast<index_t>(columns.size()));
       row = given(row);
     }
+    are_chained_ = are_chained(order, offsets, columns);
     rows_ = copied_to<Space>(order);
     offsets_ = copied_to<Space>(offsets);
     columns_ = copied_to<Space>(columns);
     values_ = copied_to<Space>(values);
   }
 
-  /// z := (D^-1 + T)^-1 r, D being `inverse` or, if that is null, I. r may be z.
-  void apply(const Context<Exec>& ctx, const V* inverse, const V* r, V* z) const {
-    const SubstituteRow<V> body{triangle(), inverse, r, z, z};
+  /// z := (I + T)^-1 D r, D being `scale` or, if that is null, I. r may be z.
+  void apply(const Context<Exec>& ctx, const V* scale, const V* r, V* z) const {
+    const SolveRow<V> body{triangle(), scale, V(1), r, z};
     if (block_rows_ == 0) return in_order(ctx, begins_, rows_.extent(0), false, body);
     const auto n = static_cast<offset_t>(rows_.extent(0));
     const offset_t blocks = ceil_div(n, offset_t(block_rows_));
@@ -85,15 +107,15 @@ class TriangularSolve {
       on_host(blocks, threads_for(n, ctx.threads()), SolveBlock<V>{body, cut_off_, block_rows_, n});
   }
 
-  /// z := D (I - T + T^2 - ...) r up to the power `steps`, at least 1: so many steps of Jacobi's method from r on. r, z and `between`
+  /// z := D (I - T + T^2 - ...) r up to the power `steps`, at least 1, D being `scale` or I: so many steps of Jacobi's method from r on. r, z and `between`
   /// are three vectors; of one step the last is not used.
-  void sweep(const Context<Exec>& ctx, int steps, const V* inverse, const V* r, V* between,
+  void sweep(const Context<Exec>& ctx, int steps, const V* scale, const V* r, V* between,
              V* z) const {
     const V* from = r;
     for (int left = steps; left > 0; --left) {
       V* const to = left % 2 == 1 ? z : between;
       on_each(ctx, static_cast<offset_t>(rows_.extent(0)),
-              SubstituteRow<V>{triangle(), left == 1 ? inverse : nullptr, r, from, to});
+              SweepRow<V>{triangle(), left == 1 ? scale : nullptr, r, from, to});
       from = to;
     }
   }
@@ -102,7 +124,7 @@ class TriangularSolve {
 
  private:
   OrderedRows<V> triangle() const {
-    return {rows_.data(), offsets_.data(), columns_.data(), values_.data()};
+    return {rows_.data(), offsets_.data(), columns_.data(), values_.data(), are_chained_};
   }
 
   /// Rows by levels, each in its order.
@@ -133,6 +155,7 @@ class TriangularSolve {
   Vector<index_t, Space> rows_, offsets_, columns_;
   Vector<V, Space> values_;
   std::vector<index_t> begins_;  ///< of levels; empty: one row after the other
+  bool are_chained_ = false;
   index_t levels_ = 0;
   index_t block_rows_ = 0;  ///< of blocks that threads take; 0: none
   index_t cut_off_ = 0;     ///< rows of the first of them, where that is not a whole one
