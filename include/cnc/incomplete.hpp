@@ -6,9 +6,9 @@
 
 namespace cnc {
 
-/// What an incomplete factorisation A ~ L U keeps.
+/// What an incomplete factorisation A ~ (I + L) D (I + U) keeps.
 enum class IncompleteKind {
-  ic0,   ///< the pattern of A; U = D L^T, for symmetric positive definite matrices
+  ic0,   ///< the pattern of A; U = L^T, for symmetric positive definite matrices
   ilu0,  ///< the pattern of A
   ilut,  ///< what is large enough, a number of entries in each row at most
 };

@@ -12,12 +12,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
+#include <vector>
 
 namespace cnc {
 namespace {
 
 constexpr double digits = 18.4;  // -ln 1e-8
 constexpr double never = 1e9;    // iterations of one that does not get on
+constexpr double nowhere = 1e6;  // from which on it is said so
 
 /// How much smaller the residual becomes per iteration, in the later half of a trial; from the beginning where that ended early.
 double rate_of(const SolveReport& report) {
@@ -28,12 +31,19 @@ double rate_of(const SolveReport& report) {
   return std::isfinite(rate) && rate < 1 ? rate : 1;
 }
 
-/// The least residual of a trial over the first one.
-double least_residual(const SolveReport& report) {
+/// How far a trial had come after each of its iterations, in what all candidates are alike in; never falling. Of CG the part of x . A x that is
+/// found, of other methods by how much the residual is smaller.
+std::vector<double> progress_of(const SolveReport& report, bool by_energy) {
+  std::vector<double> come;
+  double at = 0;
+  if (by_energy) {
+    for (const double gain : report.energy_gains) come.push_back(at += std::max(gain, 0.0));
+    return come;
+  }
   const auto& history = report.history;
-  if (history.empty() || !(history[0] > 0)) return 1;
-  const double least = *std::min_element(history.begin(), history.end());
-  return least >= 0 && least <= history[0] ? least / history[0] : 1;
+  for (std::size_t k = 1; k < history.size(); ++k)
+    come.push_back(at = std::max(at, std::log(history[0] / history[k])));
+  return come;
 }
 
 template <class V>
@@ -48,11 +58,11 @@ struct HasNoPositiveDiagonal {
 struct Costs {
   static constexpr double jacobi_iteration = 1.5;
   double multigrid_setup = 150, multigrid_iteration = 3;  ///< and 4 for each product of the levels
-  double factor_setup = 20, factor_iteration = 4;  ///< on hosts one thread solves with factors
-  double exact_iteration = 4;                      ///< with factors in the order of the rows
-  bool by_colours = false;                         ///< the factors that are tried first
+  /// One thread of a host solves with factors while all share a product: 3.7 to 6.8, with two threads.
+  double factor_setup = 20, factor_iteration = 5;
+  double exact_iteration = 5;    ///< with factors in the order of the rows
+  bool by_colours = false;       ///< the factors that are tried first
   double many_iterations = 667;  ///< promised by a trial of 30, which are tried for longer
-  double settled = never;        ///< Jacobi's work from which on multigrid is tried in any case
 
   /// Of devices: what a kernel takes beside its bytes, and the colouring of factors by a thread of the host, count as well. Constants
   /// of an H200; of a smaller device products and launches are slower by about as much.
@@ -68,111 +78,154 @@ struct Costs {
             .factor_iteration = 4 + 40 * launch,
             .exact_iteration = 4 + 1000 * launch,
             .by_colours = true,
-            .many_iterations = 300,
-            .settled = 1.5 * (200 + 1400 * launch)};
+            .many_iterations = 300};
   }
 };
 
-/// Candidates for one matrix, set up and tried one after the other, and the best of them so far.
+/// What a trial has shown of a candidate.
+template <class V, class Exec>
+struct Tried {
+  std::shared_ptr<PreconditionerBase<V, Exec>> candidate;
+  double set_up, per_iteration;  ///< in products
+  double promise;                ///< iterations to 1e-8, by its own rate
+  bool has_converged;
+  std::vector<double> progress;
+};
+
+/// Candidates for one matrix, set up and tried one after the other. The first, Jacobi, is the measure of the others.
 template <class V, class Exec>
 class Trials {
  public:
   using Space = typename Exec::memory_space;
   using Base = PreconditionerBase<V, Exec>;
 
-  std::shared_ptr<Base> taken;
-  std::string choice;
-  double best = std::numeric_limits<double>::infinity();  ///< its work
-  double promised = never;                                ///< its iterations
-
   Trials(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout,
          bool symmetric, int solves)
-      : ctx_(ctx), A_(A), layout_(layout), solves_(solves), solver_(ctx, options(A, symmetric)) {
+      : ctx_(ctx), A_(A), layout_(layout), solves_(solves), symmetric_(symmetric) {
     const auto n = static_cast<std::size_t>(A.rows);
     b_ = uninitialized<V, Space>("cnc::trial", n);
     x_ = uninitialized<V, Space>("cnc::trial", n);
     detail::on_each(ctx, A.rows, detail::SetRandom<V>{b_.data()});
     ctx.fence();
-    solver_.prepare(A);
   }
 
-  /// Forgets what was tried.
-  void begin_again() {
-    taken = {};
-    choice.clear();
-    best = std::numeric_limits<double>::infinity();
-    promised = never;
-  }
-
-  /// Sets up a candidate and tries it; it is taken if it is the best so far.
+  /// Sets up a candidate and tries it.
   PreconditionerSetup consider(std::shared_ptr<Base> candidate, index_t iterations, double set_up,
                                double per_iteration) {
     const PreconditionerSetup outcome = candidate->set_up(ctx_, A_, layout_);
     if (!outcome.ok()) {
-      detail::add_sentence(choice, candidate->name() + " cannot be set up");
+      failed_.push_back(candidate->name());
       return outcome;
     }
     if (auto* const multigrid = dynamic_cast<Amg<V, Exec>*>(candidate.get()))
       per_iteration += 4 * multigrid->hierarchy().operator_complexity();
-    const SolveReport report = trial(*candidate, iterations);
-    const double rate = rate_of(report);
-    // Of those that do not get on the one that came furthest on the way is still the best.
-    const bool gets_on = rate < 1;
-    const double expected = gets_on ? std::min(never, std::ceil(digits / -std::log(rate)))
-                                    : never * (1 + least_residual(report));
-    const double work = set_up + solves_ * expected * (gets_on ? per_iteration : 1);
-    char promise[80] = " gets nowhere";
-    if (gets_on)
-      std::snprintf(promise, sizeof promise,
-                    " takes some %.0f iterations, the work of %.0f products", expected, work);
-    detail::add_sentence(choice, candidate->name() + promise);
-    if (work < best) {
-      best = work;
-      promised = expected;
-      taken = std::move(candidate);
-    }
+    tried_.push_back({std::move(candidate), set_up, per_iteration, never, false, {}});
+    observe(tried_.back(), iterations);
     return outcome;
+  }
+  /// Whether CG has met a direction in which A is negative. Trials are of GMRES from then on, those before are repeated.
+  bool turned_out_indefinite(index_t iterations) {
+    if (!symmetric_ || !is_indefinite_) return false;
+    symmetric_ = false;
+    try_all_longer(iterations);
+    return true;
+  }
+  /// @{
+  /// Tries a candidate again, or all, for more iterations.
+  void try_longer(const std::shared_ptr<Base>& candidate, index_t iterations) {
+    for (auto& tried : tried_)
+      if (tried.candidate == candidate) observe(tried, iterations);
+  }
+  void try_all_longer(index_t iterations) {
+    for (auto& tried : tried_) observe(tried, iterations);
+  }
+  /// @}
+
+  /// @{
+  /// The candidate that promises the least work, that work and its iterations; null and infinite without any.
+  std::shared_ptr<Base> best() const { return tried_.empty() ? nullptr : least().candidate; }
+  double least_work() const { return tried_.empty() ? infinite : work(least()); }
+  double promised() const { return tried_.empty() ? infinite : iterations(least()); }
+  /// @}
+
+  /// What was tried, in words.
+  std::string told() const {
+    std::string text;
+    for (const auto& tried : tried_) {
+      char promise[80] = " gets nowhere";
+      if (iterations(tried) < nowhere)
+        std::snprintf(promise, sizeof promise,
+                      " takes some %.0f iterations, the work of %.0f products", iterations(tried),
+                      work(tried));
+      detail::add_sentence(text, tried.candidate->name() + promise);
+    }
+    for (const auto& name : failed_) detail::add_sentence(text, name + " cannot be set up");
+    return text;
   }
 
  private:
-  static SolveOptions options(const CsrMatrix<V, Space>& A, bool symmetric) {
+  static constexpr double infinite = std::numeric_limits<double>::infinity();
+
+  const Tried<V, Exec>& least() const {
+    return *std::min_element(tried_.begin(), tried_.end(), [&](const auto& one, const auto& other) {
+      return work(one) < work(other);
+    });
+  }
+  /// How many iterations of it a solve takes. Rates of short trials promise too much, all about as much too much where a residual stands long before
+  /// it falls. Between preconditioners that work alike, as Jacobi and incomplete factorisations do, the ratio of iterations is the same from the first ones on:
+  /// as many as the first candidate's, divided by how many of its iterations got as far as one of this.
+  double iterations(const Tried<V, Exec>& tried) const {
+    constexpr std::size_t few = 5;
+    const auto& first = tried_.front();
+    const std::size_t taken = tried.progress.size();
+    if (&tried == &first || tried.has_converged || taken < few || first.progress.empty())
+      return tried.promise;
+    const auto reached =
+        std::lower_bound(first.progress.begin(), first.progress.end(), tried.progress.back());
+    const bool is_beyond = reached == first.progress.end();
+    const auto of_first = double(reached - first.progress.begin() + (is_beyond ? 0 : 1));
+    const double measured = first.promise * double(taken) / of_first;
+    return symmetric_ && !is_beyond ? measured : std::min(tried.promise, measured);
+  }
+  double work(const Tried<V, Exec>& tried) const {
+    return tried.set_up + solves_ * iterations(tried) * tried.per_iteration;
+  }
+
+  /// Of `candidate`, whose set-up is done.
+  void observe(Tried<V, Exec>& tried, index_t iterations) {
+    const Base& candidate = *tried.candidate;
     SolveOptions options;
-    options.method = symmetric ? Method::pcg : Method::gmres;
+    options.method = symmetric_ ? (candidate.varies() ? Method::pcg_flexible : Method::pcg)
+                                : (candidate.varies() ? Method::fgmres : Method::gmres);
     options.preconditioner = PreconditionerKind::none;
     options.format = {"csr", 1};
-    options.trusted = A.checked == Checked::ascending;
+    options.trusted = A_.checked == Checked::ascending;
     options.rtol = 1e-8;
-    return options;
-  }
-
-  SolveReport trial(const Base& candidate, index_t iterations) {
-    SolveOptions options = solver_.options();
     options.max_iterations = iterations;
-    if (candidate.varies()) {
-      const bool symmetric = method_facts(options.method).symmetric;
-      options.method = symmetric ? Method::pcg_flexible : Method::fgmres;
-      Solver<V, Exec> flexible(ctx_, options);
-      flexible.prepare(A_);
-      return tried_by(flexible, candidate);
-    }
-    solver_.set_options(options);
-    return tried_by(solver_, candidate);
-  }
-
-  SolveReport tried_by(Solver<V, Exec>& solver, const Base& candidate) {
+    options.restart =
+        std::max(options.restart, static_cast<int>(std::min<index_t>(iterations, 60)));
+    Solver<V, Exec> solver(ctx_, options);
+    solver.prepare(A_);
     solver.set_preconditioner([&](const Vector<const V, Space>& r, const Vector<V, Space>& z) {
       candidate.apply(ctx_, r, z);
     });
     Kokkos::deep_copy(x_, V(0));
-    return solver.solve(b_, x_);
+    const SolveReport report = solver.solve(b_, x_);
+    const double rate = report.status == SolveStatus::not_positive_definite ? 1 : rate_of(report);
+    tried.promise = rate < 1 ? std::min(never, std::ceil(digits / -std::log(rate))) : never;
+    is_indefinite_ |= report.status == SolveStatus::not_positive_definite;
+    tried.has_converged = report.converged();
+    tried.progress = progress_of(report, symmetric_);
   }
 
   Context<Exec>& ctx_;
   const CsrMatrix<V, Space>& A_;
   const Matrix<V, Space>& layout_;
   int solves_;
-  Solver<V, Exec> solver_;
+  bool symmetric_, is_indefinite_ = false;
   Vector<V, Space> b_, x_;
+  std::vector<Tried<V, Exec>> tried_;
+  std::vector<std::string> failed_;
 };
 
 }  // namespace
@@ -210,7 +263,7 @@ template <class V, class Exec>
 PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
                                                              const CsrMatrix<V, Space>& A,
                                                              const Matrix<V, Space>& layout) {
-  constexpr double little = 100, jacobi_iteration = Costs::jacobi_iteration;
+  constexpr double little = 100;
   constexpr double hopeless = 5000;  // iterations
   constexpr index_t worth_levels = 500;
   Costs costs;
@@ -220,7 +273,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   s.taken = {};
   s.choice.clear();
   const bool mirrored = detail::is_symmetric(A, layout);
-  const bool symmetric =
+  bool symmetric =
       mirrored && detail::first_row(
                       ctx.execution_space_instance(), A.rows,
                       HasNoPositiveDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) < 0;
@@ -234,21 +287,20 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
       symmetric  ? DiagonalRule::as_it_is
       : mirrored ? DiagonalRule::row_norm
                  : DiagonalRule::one_for_zero);
-  const auto jacobi_setup = trials.consider(jacobi, 30, 0, jacobi_iteration);
-  // Where iterations are many, the first ones promise too much, or nothing yet: longer trials, of about the same work.
-  const bool is_hard = trials.promised > costs.many_iterations;
-  if (is_hard && trials.best < costs.settled) {
-    trials.begin_again();
-    trials.consider(jacobi, 120, 0, jacobi_iteration);
-  }
+  const auto jacobi_setup = trials.consider(jacobi, 30, 0, Costs::jacobi_iteration);
+  if (trials.turned_out_indefinite(30)) symmetric = false;
   // A candidate whose set-up alone is more work than all of the best so far is not tried.
-  const auto may_win = [&](double set_up) { return trials.best > std::max(little, set_up); };
+  const auto may_win = [&](double set_up) {
+    return trials.least_work() > std::max(little, set_up);
+  };
+  const bool is_hard = trials.promised() > costs.many_iterations;
   if (may_win(costs.multigrid_setup) && A.rows >= worth_levels)
     trials.consider(s.amg, is_hard ? 24 : 8, costs.multigrid_setup, costs.multigrid_iteration);
   // Multigrid that works needs no rival.
-  const bool works =
-      trials.taken == s.amg && trials.best < costs.multigrid_setup + 250 + 200.0 * s.solves;
+  const bool works = trials.best() == s.amg &&
+                     trials.least_work() < costs.multigrid_setup + 250 + 200.0 * s.solves;
   if (may_win(costs.factor_setup) && !works) {
+    trials.try_longer(jacobi, is_hard ? 120 : 80);
     const auto consider_factors = [&](bool by_colours, double per_iteration) {
       const auto factors = [&](IncompleteOptions options) {
         options.by_colours = by_colours;
@@ -256,20 +308,22 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
       };
       trials.consider(factors({symmetric ? IncompleteKind::ic0 : IncompleteKind::ilu0}),
                       is_hard ? 40 : 20, costs.factor_setup, per_iteration);
-      if (!symmetric && trials.best > 1000)
+      if (!symmetric && trials.least_work() > 1000)
         trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, 10 * costs.factor_setup,
                         2 * per_iteration);
     };
-    consider_factors(costs.by_colours, costs.factor_iteration);
-    if (costs.by_colours && trials.promised > hopeless)
+    if (may_win(costs.factor_setup)) consider_factors(costs.by_colours, costs.factor_iteration);
+    if (costs.by_colours && trials.promised() > hopeless)
       consider_factors(false, costs.exact_iteration);
+    // GMRES may stand still at first, and then there is little to lose.
+    if (!symmetric && trials.promised() > hopeless) trials.try_all_longer(60);
   }
-  // A promise of so many iterations says nothing. Jacobi then does no harm.
-  const bool falls_back = !trials.taken || (trials.promised > hopeless && jacobi_setup.ok());
-  s.taken = falls_back ? jacobi : trials.taken;
-  if (falls_back && !jacobi_setup.ok()) return jacobi_setup;
+  // So many iterations of a method that knows no energy say nothing. Jacobi then does no harm.
+  const bool says_nothing = !symmetric && trials.promised() > hopeless && jacobi_setup.ok();
+  s.taken = says_nothing ? jacobi : trials.best();
+  if (!s.taken) return jacobi_setup;
   if (s.taken != s.amg) s.amg->clear();
-  s.choice = s.taken->name() + ": " + trials.choice;
+  s.choice = s.taken->name() + ": " + trials.told();
   return {};
 }
 

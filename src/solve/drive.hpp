@@ -640,6 +640,8 @@ class Drive {
     if (!estimate.close && !std::isnan(report_.energy_error)) return;
     report_.energy_error = estimate.error / scale_;
     report_.energy_iteration = started_at_ + static_cast<index_t>(estimate.iteration);
+    report_.energy_gains = log_.energy_gains;
+    for (double& gain : report_.energy_gains) gain /= scale_ * scale_;
   }
 
   SolveStatus explain(SolveStatus status, std::string detail) {

@@ -4,8 +4,10 @@
 
 #include <cnc/automatic_preconditioner.hpp>
 #include <cnc/options.hpp>
+#include <cnc/triplets.hpp>
 
 #include <memory>
+#include <vector>
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -39,6 +41,15 @@ Chosen<Exec> solve_chosen(Context<Exec>& ctx, Method method, const KnownProblem<
   return {object, report};
 }
 
+CsrMatrix<double> squared(const CsrMatrix<double>& A) {
+  std::vector<Triplet<double>> entries;
+  for (index_t i = 0; i < A.rows; ++i)
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
+      for (index_t e = A.row_offsets(A.columns(k)); e < A.row_offsets(A.columns(k) + 1); ++e)
+        entries.push_back({i, A.columns(e), A.values(k) * A.values(e)});
+  return csr_from_triplets<double>(A.rows, A.cols, entries);
+}
+
 }  // namespace
 
 CNC_SOLVER_TEST_WHERE(takes_trials, "the preconditioner is chosen by what it promises") {
@@ -57,12 +68,40 @@ CNC_SOLVER_TEST_WHERE(takes_trials, "the preconditioner is chosen by what it pro
   CHECK(large.object->taken() != nullptr);
 
   if (!takes_parts_of_others(ctx.backend(), Method::bicgstab)) return;
-  const auto flow =
-      solve_chosen(ctx, Method::bicgstab, known_problem<double>("convection3d:12:50"));
-  CHECK(flow.report.converged());
   // A device waits for each of the 34 levels of its solves.
-  CHECK(flow.object->name() ==
-        (detail::is_host_space<typename Exec::memory_space> ? "ilu0" : "jacobi"));
+  constexpr bool on_host = detail::is_host_space<typename Exec::memory_space>;
+  const auto flow =
+      solve_chosen(ctx, Method::bicgstab,
+                   known_problem<double>(on_host ? "convection3d:24:50" : "convection3d:12:50"));
+  CHECK(flow.report.converged());
+  CHECK(flow.object->name() == (on_host ? "ilu0" : "jacobi"));
+}
+
+TEST_CASE("a fourth-order problem is one for a factorisation") {
+  Context<> ctx;
+  const auto plate =
+      with_known_solution<double>("plate", squared(known_problem<double>("poisson2d:40").A));
+  const auto chosen = solve_chosen(ctx, Method::pcg, plate);
+  CHECK(chosen.object->name() == "ic0");
+  CHECK(chosen.report.converged());
+  auto jacobi = solver_on<double>(ctx, options_for(Method::pcg, {}, PreconditionerKind::jacobi));
+  jacobi.prepare(plate.A);
+  CHECK(jacobi.solve(plate.b, zeros<double>(plate.rows())).iterations >
+        4 * chosen.report.iterations);
+}
+
+TEST_CASE("a matrix that CG finds to be indefinite is tried with GMRES") {
+  Context<> ctx;
+  const auto definite = known_problem<double>("poisson2d:30x20");
+  const CsrMatrix<double> shifted = convert_values<double>(definite.A);
+  for (index_t i = 0; i < shifted.rows; ++i)
+    for (index_t k = shifted.row_offsets(i); k < shifted.row_offsets(i + 1); ++k)
+      if (shifted.columns(k) == i) shifted.values(k) -= 0.3;
+  const auto chosen =
+      solve_chosen(ctx, Method::gmres, with_known_solution<double>("shifted", shifted));
+  CHECK(chosen.report.converged());
+  CHECK_THAT(chosen.object->choice(), !ContainsSubstring("gets nowhere"));
+  CHECK_THAT(chosen.object->choice(), !ContainsSubstring("ic0"));
 }
 
 CNC_SOLVER_TEST_WHERE(takes_trials, "the choice is the same again, and kept for new values") {

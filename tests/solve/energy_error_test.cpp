@@ -2,6 +2,8 @@
 
 #include "solve/solver_test.hpp"
 
+#include <numeric>
+
 using namespace cnc;
 using namespace cnc::testing;
 
@@ -69,6 +71,14 @@ CNC_SOLVER_TEST("the energy norm of the error is estimated from below, and close
           CHECK(report.converged());
           REQUIRE(report.energy_iteration >= 0);
           CHECK(report.energy_iteration < report.iterations);
+          // All of the energy norm is gained from x0 = 0 on, which is b . x at the solution.
+          if (report.restarts == 0) {
+            CHECK(report.energy_gains.size() == static_cast<std::size_t>(report.iterations));
+            const double whole = energy_distance(P.A, P.solution, zeros<double>(P.rows()));
+            const double all =
+                std::accumulate(report.energy_gains.begin(), report.energy_gains.end(), 0.0);
+            CHECK(all == Approx(whole * whole).epsilon(rtol == 1e-9 ? 1e-6 : 1e-2));
+          }
           options.max_iterations = report.energy_iteration;
           const Vector<double> x = zeros<double>(P.rows());
           solve_once(ctx, options, P.A, P.b, x);
