@@ -11,18 +11,24 @@ enum class IncompleteKind {
   ic0,   ///< the pattern of A; U = L^T, for symmetric positive definite matrices
   ilu0,  ///< the pattern of A
   ilut,  ///< what is large enough, a number of entries in each row at most
+  ict,   ///< the same with U = L^T, for symmetric positive definite matrices
 };
+
+/// Whether IncompleteOptions::drop and fill decide what is kept.
+constexpr bool has_threshold(IncompleteKind kind) {
+  return kind == IncompleteKind::ilut || kind == IncompleteKind::ict;
+}
 
 /// Which factorisation.
 struct IncompleteOptions {
   IncompleteKind kind = IncompleteKind::ilu0;  ///< what it keeps
   double drop =
-      1e-3;  ///< ilut: entries below this part of the mean magnitude of their row of A are dropped
-  double fill = 2;  ///< ilut: entries of a row of L and of U, at most, times those of the row of A
+      1e-3;  ///< ilut: entries below this part of the mean magnitude of their row of A are dropped; ict: of sqrt(a(i, i) a(j, j))
+  double fill = 2;  ///< ilut: entries of a row of L and of U, at most, times those of the row of A; ict: of U, times those from the diagonal on
   /// Rows of a block: couplings between blocks of so many consecutive rows are left out, so that blocks are solved side by side (block
   /// Jacobi with factors inside the blocks), at the price of iterations. 0: one block.
   index_t block_rows = 0;
-  /// The rows are taken by colours, no two neighbours of one colour, which leaves as many levels as there are colours (unless ilut fills
+  /// The rows are taken by colours, no two neighbours of one colour, which leaves as many levels as there are colours (unless ilut or ict fill
   /// in), at the price of iterations. Not with block_rows.
   bool by_colours = false;
   /// Steps of Jacobi's method in place of each solve with a triangle: a polynomial of it, in which all rows go side by side, at the price
@@ -32,16 +38,17 @@ struct IncompleteOptions {
 
 /// An incomplete factorisation as a preconditioner: one solve with L, one with U.
 ///
-/// The rows keep the order in which they are, unless colours are asked for: a fill-reducing one costs many more iterations. A pivot that is zero, or for ic0 not
+/// The rows keep the order in which they are, unless colours are asked for: a fill-reducing one costs many more iterations. A pivot that is zero, or for ic0 and ict not
 /// positive, makes the factorisation start again with a part of |D| added to the diagonal, ten times as much each time. Rows whose
 /// predecessors are solved are solved side by side (level scheduling), on a device; on a host where there are enough of them. Blocks
 /// are solved by a thread each on a host.
 ///
-/// Values   a row is at fault whose entries are not finite or all zero, of ic0 also one whose diagonal entry is negative. A
+/// Values   a row is at fault whose entries are not finite or all zero, of ic0 and ict also one whose diagonal entry is negative. A
 ///          zero on the diagonal, also one that is not stored, counts as one that fills in.
 /// Errors   InvalidArgument (options out of range; apply without a set_up), OutOfMemory.
 /// Cost     set_up on one thread of the host, O(sum of squares of row lengths); apply reads L and U once, by levels on a device.
-/// Method   Saad, Iterative methods for sparse linear systems, 2nd ed., 2003, sections 10.3 (ILU(0), IC), 10.4 (ILUT) and 11.6 (levels);
+/// Method   Saad, Iterative methods for sparse linear systems, 2nd ed., 2003, sections 10.3 (ILU(0), IC), 10.4 (ILUT), and 11.6 (levels);
+///          ict: Lin & More, Incomplete Cholesky factorizations with limited memory, 1999, by rows of U, with a threshold;
 ///          shifts: Manteuffel, An incomplete factorization technique for positive definite linear systems, 1980; sweeps: Anzt, Chow,
 ///          Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015; colours: Saad, section 12.4.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>

@@ -46,7 +46,7 @@ struct PreconditionerSpec {
 
 /// Reads "none", "jacobi", "block-jacobi", "block-jacobi:3" (from 17 to 32 an object); "gauss-seidel", and with a relaxation factor "jacobi:0.8",
 /// "sor:1.5" and "ssor:1.2"; "gauss-seidel-colours", "sor-colours:1.5" and "ssor-colours", which sweep by colours; "ic0",
-/// "ilu0", "ilut" and "ilut:DROP", each with block=ROWS, colours, sweeps=K; "chebyshev:DEGREE"; "amg" and "amg:OPTION,...", each of smoother=NAME, degree=K, strength=S, block=B,
+/// "ilu0", "ict", "ict:DROP", "ilut" and "ilut:DROP", each with block=ROWS, colours, sweeps=K; "chebyshev:DEGREE"; "amg" and "amg:OPTION,...", each of smoother=NAME, degree=K, strength=S, block=B,
 /// coarsest=ROWS, levels=N, cycle=v, w or k, plain, double; "auto" and "auto:SOLVES".
 /// Errors   InvalidArgument, with what is known.
 PreconditionerSpec parse_preconditioner(std::string_view text);

@@ -119,10 +119,9 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command
-      .add_option(
-          "--precondition", a.precondition,
-          "auto, none, jacobi[:W], block-jacobi[:B], gauss-seidel, sor[:W], ssor[:W], ic0, ilu0, "
-          "ilut[:DROP], chebyshev[:DEGREE], amg[:OPTION,...]")
+      .add_option("--precondition", a.precondition,
+                  "auto, none, jacobi[:W], block-jacobi[:B], gauss-seidel, sor[:W], ssor[:W], ic0, "
+                  "ict[:DROP], ilu0, ilut[:DROP], chebyshev[:DEGREE], amg[:OPTION,...]")
       ->type_name("NAME")
       ->capture_default_str();
   command

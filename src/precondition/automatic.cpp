@@ -172,19 +172,19 @@ class Trials {
     });
   }
   /// How many iterations of it a solve takes. Rates of short trials promise too much, all about as much too much where a residual stands long before
-  /// it falls. Between preconditioners that work alike, as Jacobi and incomplete factorisations do, the ratio of iterations is the same from the first ones on:
-  /// as many as the first candidate's, divided by how many of its iterations got as far as one of this.
+  /// it falls. Between Jacobi and incomplete factorisations the ratio of iterations is the same from the first ones on: as many as the first candidate's, by how many
+  /// each takes to the farthest point that both have come to. What has come farther than the first, as multigrid does, may be better than that still.
   double iterations(const Tried<V, Exec>& tried) const {
-    constexpr std::size_t few = 5;
     const auto& first = tried_.front();
-    const std::size_t taken = tried.progress.size();
-    if (&tried == &first || tried.has_converged || taken < few || first.progress.empty())
+    if (&tried == &first || tried.has_converged || tried.progress.empty() || first.progress.empty())
       return tried.promise;
-    const auto reached =
-        std::lower_bound(first.progress.begin(), first.progress.end(), tried.progress.back());
-    const bool is_beyond = reached == first.progress.end();
-    const auto of_first = double(reached - first.progress.begin() + (is_beyond ? 0 : 1));
-    const double measured = first.promise * double(taken) / of_first;
+    const bool is_beyond = tried.progress.back() > first.progress.back();
+    const double level = is_beyond ? first.progress.back() : tried.progress.back();
+    const auto reaching = [level](const std::vector<double>& progress) {
+      return double(std::lower_bound(progress.begin(), progress.end(), level) - progress.begin()) +
+             1;
+    };
+    const double measured = first.promise * reaching(tried.progress) / reaching(first.progress);
     return symmetric_ && !is_beyond ? measured : std::min(tried.promise, measured);
   }
   double work(const Tried<V, Exec>& tried) const {
@@ -308,6 +308,10 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
       };
       trials.consider(factors({symmetric ? IncompleteKind::ic0 : IncompleteKind::ilu0}),
                       is_hard ? 40 : 20, costs.factor_setup, per_iteration);
+      // What fills in has more levels, which colours are there to avoid: of symmetric matrices they are left at that.
+      if (symmetric && !by_colours && trials.least_work() > 300)
+        trials.consider(factors({IncompleteKind::ict, 1e-2}), is_hard ? 40 : 20,
+                        2 * costs.factor_setup, 1.5 * per_iteration);
       if (!symmetric && trials.least_work() > 1000)
         trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, 10 * costs.factor_setup,
                         2 * per_iteration);

@@ -43,6 +43,25 @@ struct Factors {
            e < static_cast<std::size_t>(upper.offsets[i + 1]); ++e)
         upper.values[e] *= inverse[i];
   }
+  /// L = U^T.
+  void mirror_upper() {
+    const std::size_t n = inverse.size();
+    lower.offsets.assign(n + 1, 0);
+    for (const index_t column : upper.columns)
+      ++lower.offsets[static_cast<std::size_t>(column) + 1];
+    for (std::size_t i = 0; i < n; ++i) lower.offsets[i + 1] += lower.offsets[i];
+    lower.columns.resize(upper.columns.size());
+    lower.values.resize(upper.values.size());
+    std::vector<index_t> next(lower.offsets.begin(), lower.offsets.end() - 1);
+    for (index_t i = 0; i < static_cast<index_t>(n); ++i)
+      for (index_t e = upper.begin(i); e < upper.end(i); ++e) {
+        const auto from = static_cast<std::size_t>(e);
+        const auto to =
+            static_cast<std::size_t>(next[static_cast<std::size_t>(upper.columns[from])]++);
+        lower.columns[to] = i;
+        lower.values[to] = upper.values[from];
+      }
+  }
 };
 
 /// One attempt at a factorisation of a matrix with ascending rows.
@@ -54,7 +73,17 @@ class Factorization {
         options_(options),
         shift_(shift),
         row_(static_cast<std::size_t>(A.rows), 0),
-        is_in_(static_cast<std::size_t>(A.rows), false) {}
+        is_in_(static_cast<std::size_t>(A.rows), false) {
+    if (!is_symmetric()) return;
+    next_entry_.resize(row_.size());
+    next_row_.assign(row_.size(), -1);
+    first_row_.assign(row_.size(), -1);
+    root_.assign(row_.size(), 1);
+    for (index_t i = 0; i < A.rows; ++i)
+      for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
+        if (A.columns(k) == i && A.values(k) > 0)
+          root_[static_cast<std::size_t>(i)] = std::sqrt(static_cast<double>(A.values(k)));
+  }
 
   /// The first row whose pivot is not usable, or -1.
   index_t run(Factors& factors) {
@@ -63,12 +92,16 @@ class Factorization {
     for (index_t i = 0; i < A_.rows; ++i)
       if (!add_row(i, factors)) return i;
     factors.scale_upper();
-    if (options_.kind == IncompleteKind::ic0) mirror(factors);
+    if (is_symmetric()) factors.mirror_upper();
     return -1;
   }
 
  private:
-  bool fills() const { return options_.kind == IncompleteKind::ilut; }
+  bool fills() const { return has_threshold(options_.kind); }
+  /// Whether only U is eliminated, and L is its transpose.
+  bool is_symmetric() const {
+    return options_.kind == IncompleteKind::ic0 || options_.kind == IncompleteKind::ict;
+  }
 
   void put(index_t column, double value) {
     const auto at = static_cast<std::size_t>(column);
@@ -82,12 +115,13 @@ class Factorization {
 
   bool add_row(index_t i, Factors& factors) {
     load(i);
-    eliminate(i, factors);
+    is_symmetric() ? eliminate_symmetric(i, factors) : eliminate(i, factors);
     const double pivot = row_[static_cast<std::size_t>(i)];
     store(i, factors);
+    if (is_symmetric()) await(i, factors.upper.begin(i), factors);
     for (const index_t column : pattern_) is_in_[static_cast<std::size_t>(column)] = false;
     pattern_.clear();
-    const bool positive = pivot > 0 || options_.kind != IncompleteKind::ic0;
+    const bool positive = pivot > 0 || !is_symmetric();
     if (!finite_ || !std::isfinite(pivot) || !(std::abs(pivot) > 1e-12 * magnitude_) || !positive)
       return false;
     factors.inverse.push_back(1 / pivot);
@@ -105,6 +139,7 @@ class Factorization {
       sum += std::abs(value);
       largest = std::max(largest, std::abs(value));
       if (A_.columns(k) < first || A_.columns(k) - first >= size) continue;
+      if (is_symmetric() && A_.columns(k) < i) continue;
       put(A_.columns(k), value);
       ++entries_;
     }
@@ -145,6 +180,35 @@ class Factorization {
       }
     }
   }
+  /// Rows k before i with an entry u(k, i): each is in the list of the column of its next entry, from i on.
+  void eliminate_symmetric(index_t i, const Factors& factors) {
+    index_t k = first_row_[static_cast<std::size_t>(i)];
+    while (k >= 0) {
+      const index_t following = next_row_[static_cast<std::size_t>(k)];
+      const index_t at = next_entry_[static_cast<std::size_t>(k)];
+      const double entry = factors.upper.values[static_cast<std::size_t>(at)] *
+                           factors.inverse[static_cast<std::size_t>(k)];
+      for (index_t e = at; e < factors.upper.end(k); ++e) {
+        const index_t column = factors.upper.columns[static_cast<std::size_t>(e)];
+        const double change = -entry * factors.upper.values[static_cast<std::size_t>(e)];
+        if (is_in_[static_cast<std::size_t>(column)])
+          row_[static_cast<std::size_t>(column)] += change;
+        else if (fills())
+          put(column, change);
+      }
+      await(k, at + 1, factors);
+      k = following;
+    }
+  }
+  /// Puts row k into the list of the column of its entry `at`.
+  void await(index_t k, index_t at, const Factors& factors) {
+    if (at == factors.upper.end(k)) return;
+    const auto column =
+        static_cast<std::size_t>(factors.upper.columns[static_cast<std::size_t>(at)]);
+    next_entry_[static_cast<std::size_t>(k)] = at;
+    next_row_[static_cast<std::size_t>(k)] = first_row_[column];
+    first_row_[column] = k;
+  }
   static double pivot_of(const Factors& factors, index_t k) {
     return std::abs(1 / factors.inverse[static_cast<std::size_t>(k)]);
   }
@@ -156,7 +220,7 @@ class Factorization {
     if (fills()) {
       const auto most = static_cast<std::size_t>(std::ceil(options_.fill * std::max(entries_, 1)));
       keep_largest(below, most, 0);
-      keep_largest(above, most, options_.drop * mean_);
+      keep_largest(above, most, options_.drop * (is_symmetric() ? root(i) : mean_));
     }
     for (auto* part : {&below, &above}) {
       std::sort(part->begin(), part->end());
@@ -166,7 +230,9 @@ class Factorization {
     }
   }
   void keep_largest(std::vector<index_t>& columns, std::size_t most, double least) const {
-    const auto size = [&](index_t c) { return std::abs(row_[static_cast<std::size_t>(c)]); };
+    const auto size = [&](index_t c) {
+      return std::abs(row_[static_cast<std::size_t>(c)]) / (is_symmetric() ? root(c) : 1);
+    };
     std::erase_if(columns, [&](index_t c) { return size(c) <= least; });
     if (columns.size() <= most) return;
     std::nth_element(
@@ -175,23 +241,8 @@ class Factorization {
     columns.resize(most);
   }
 
-  /// U = L^T to the bit. L and U have mirrored patterns where A has.
-  static void mirror(Factors& factors) {
-    std::vector<index_t> next(factors.upper.offsets.begin(), factors.upper.offsets.end() - 1);
-    const auto rows = static_cast<index_t>(factors.inverse.size());
-    for (index_t j = 0; j < rows; ++j)
-      for (index_t e = factors.lower.begin(j); e < factors.lower.end(j); ++e) {
-        const auto i = static_cast<std::size_t>(factors.lower.columns[static_cast<std::size_t>(e)]);
-        index_t& at = next[i];
-        while (at < factors.upper.offsets[i + 1] &&
-               factors.upper.columns[static_cast<std::size_t>(at)] < j)
-          ++at;
-        if (at < factors.upper.offsets[i + 1] &&
-            factors.upper.columns[static_cast<std::size_t>(at)] == j)
-          factors.upper.values[static_cast<std::size_t>(at)] =
-              factors.lower.values[static_cast<std::size_t>(e)];
-      }
-  }
+  /// sqrt(a(i, i)), which entries of symmetric factors are compared with: what is dropped does not depend on units.
+  double root(index_t i) const { return root_[static_cast<std::size_t>(i)]; }
 
   const CsrMatrix<V>& A_;
   const IncompleteOptions& options_;
@@ -199,6 +250,9 @@ class Factorization {
   std::vector<double> row_;  ///< the row under way, by columns
   std::vector<bool> is_in_;
   std::vector<index_t> pattern_;  ///< of it
+  std::vector<double> root_;
+  /// Of symmetric factors, by rows of U: the entry that comes next and the next row in the list that it is in; by columns, such lists.
+  std::vector<index_t> next_entry_, next_row_, first_row_;
   double magnitude_ = 0, mean_ = 0;
   bool finite_ = true;
   int entries_ = 0;

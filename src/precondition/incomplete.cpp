@@ -42,9 +42,10 @@ template <class V, class Exec>
 std::string IncompleteFactorization<V, Exec>::name() const {
   const IncompleteOptions& o = state_->options;
   std::string text = o.kind == IncompleteKind::ic0 ? "ic0" : "ilu0";
-  if (o.kind == IncompleteKind::ilut) {
+  if (has_threshold(o.kind)) {
     char with_drop[32];
-    std::snprintf(with_drop, sizeof with_drop, "ilut:%.6g", o.drop);
+    std::snprintf(with_drop, sizeof with_drop, "%s:%.6g",
+                  o.kind == IncompleteKind::ict ? "ict" : "ilut", o.drop);
     text = with_drop;
   }
   const auto add = [&text](const std::string& word) {

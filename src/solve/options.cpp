@@ -196,7 +196,7 @@ void for_each_word(std::string_view words, const Body& body) {
   }
 }
 
-/// One of the words behind "ilu0:". Those of ilut begin with a number, unless it is left out.
+/// One of the words behind "ilu0:". Those of ilut and ict begin with a number, unless it is left out.
 bool read_incomplete_word(std::string_view word, bool first, IncompleteOptions& options) {
   const std::string_view block = "block=", sweeps = "sweeps=";
   if (word == "colours") {
@@ -215,17 +215,18 @@ bool read_incomplete_word(std::string_view word, bool first, IncompleteOptions& 
   }
   const auto drop = number<double>(word);
   options.drop = drop.value_or(-1);
-  return first && options.kind == IncompleteKind::ilut && options.drop >= 0 &&
-         options.drop <= 0.999;
+  return first && has_threshold(options.kind) && options.drop >= 0 && options.drop <= 0.999;
 }
 
-/// ic0, ilu0 or ilut, behind them DROP of ilut and other words.
+/// ic0, ict, ilu0 or ilut, behind them DROP of ict and ilut, and other words.
 std::optional<IncompleteOptions> read_incomplete(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view name = text.substr(0, colon);
   IncompleteOptions options;
   if (name == "ic0")
     options.kind = IncompleteKind::ic0;
+  else if (name == "ict")
+    options.kind = IncompleteKind::ict;
   else if (name == "ilut")
     options.kind = IncompleteKind::ilut;
   else if (name != "ilu0")
@@ -234,10 +235,10 @@ std::optional<IncompleteOptions> read_incomplete(std::string_view text) {
   bool first = true;
   for_each_word(text.substr(colon + 1), [&](std::string_view word) {
     if (!read_incomplete_word(word, first, options))
-      throw InvalidArgument(
-          "preconditioner '" + std::string(text) + "': '" + std::string(word) + "' is none of " +
-          (options.kind == IncompleteKind::ilut ? "a number from 0 to 0.999, " : "") +
-          "block=ROWS, colours, sweeps=1..100");
+      throw InvalidArgument("preconditioner '" + std::string(text) + "': '" + std::string(word) +
+                            "' is none of " +
+                            (has_threshold(options.kind) ? "a number from 0 to 0.999, " : "") +
+                            "block=ROWS, colours, sweeps=1..100");
     first = false;
   });
   if (options.by_colours && options.block_rows > 0)
@@ -322,7 +323,7 @@ PreconditionerSpec parse_preconditioner(std::string_view text) {
     refuse("preconditioner", text,
            "auto[:SOLVES], none, jacobi[:W], block-jacobi[:B], gauss-seidel[-colours], "
            "sor[-colours][:W], "
-           "ssor[-colours][:W], ic0, ilu0, ilut[:DROP] (each with block=ROWS, "
+           "ssor[-colours][:W], ic0, ict[:DROP], ilu0, ilut[:DROP] (each with block=ROWS, "
            "colours, sweeps=K), chebyshev[:DEGREE], "
            "amg[:OPTION,...]");
   const auto size =

@@ -82,7 +82,7 @@ TEST_CASE("a fourth-order problem is one for a factorisation") {
   const auto plate =
       with_known_solution<double>("plate", squared(known_problem<double>("poisson2d:40").A));
   const auto chosen = solve_chosen(ctx, Method::pcg, plate);
-  CHECK(chosen.object->name() == "ic0");
+  CHECK(chosen.object->name() == "ict:0.01");
   CHECK(chosen.report.converged());
   auto jacobi = solver_on<double>(ctx, options_for(Method::pcg, {}, PreconditionerKind::jacobi));
   jacobi.prepare(plate.A);
@@ -146,9 +146,9 @@ TEST_CASE("preconditioners are read from text, and made") {
     return made ? made->name() : "none";
   };
   for (const char* text :
-       {"auto", "amg", "ic0", "ilu0", "ilut:0.01", "chebyshev:3", "ssor:1.2", "none",
-        "block-jacobi:17", "block-jacobi:32", "ic0:block=500", "ilut:0.01,block=7",
-        "ilu0:colours,sweeps=3", "ilut:0.01,sweeps=100", "ic0:colours"})
+       {"auto", "amg", "ic0", "ict:0.02", "ict:0.01,block=9", "ilu0", "ilut:0.01", "chebyshev:3",
+        "ssor:1.2", "none", "block-jacobi:17", "block-jacobi:32", "ic0:block=500",
+        "ilut:0.01,block=7", "ilu0:colours,sweeps=3", "ilut:0.01,sweeps=100", "ic0:colours"})
     CHECK(name(text) == text);
   CHECK(name("amg:degree=3,strength=0.5,block=2,coarsest=50,levels=4,cycle=w,plain,double") ==
         "amg");
@@ -190,6 +190,7 @@ TEST_CASE("preconditioners are read from text, and made") {
                            "block-jacobi:0",
                            "ilut:",
                            "ilut:1",
+                           "ict:1",
                            "ilut:-1",
                            "chebyshev:0",
                            "auto:0",

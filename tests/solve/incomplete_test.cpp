@@ -64,12 +64,14 @@ CsrMatrix<double> in_blocks(const CsrMatrix<double>& A, index_t size) {
   return csr_from_triplets<double>(A.rows, A.cols, entries);
 }
 
+constexpr IncompleteKind every_kind[] = {IncompleteKind::ic0, IncompleteKind::ict,
+                                         IncompleteKind::ilu0, IncompleteKind::ilut};
+
 TEST_CASE("blocks of a factorisation know nothing of each other") {
   Context<> ctx;
   const auto A = generate_problem("convection3d:14:1");  // rows for several threads
   const Vector<double> r = varied_vector<double>(A.rows);
-  for (const IncompleteKind kind :
-       {IncompleteKind::ic0, IncompleteKind::ilu0, IncompleteKind::ilut})
+  for (const IncompleteKind kind : every_kind)
     for (const index_t size : {1, 7, 500, 1372, 2744, 5000}) {
       INFO(int(kind) << " " << size);
       // What is dropped is measured by the whole row.
@@ -121,8 +123,7 @@ TEST_CASE("sweeps are powers of the triangles, of which there are no more than l
   Context<> ctx;
   const auto A = generate_problem("convection3d:4:1");
   const Vector<double> r = varied_vector<double>(A.rows);
-  for (const IncompleteKind kind :
-       {IncompleteKind::ic0, IncompleteKind::ilu0, IncompleteKind::ilut})
+  for (const IncompleteKind kind : every_kind)
     for (const bool by_colours : {false, true}) {
       INFO(int(kind) << by_colours);
       IncompleteFactorization<double> exact({.kind = kind, .by_colours = by_colours});
@@ -226,6 +227,10 @@ CNC_SOLVER_TEST_WHERE(takes_objects, "a factorisation that drops nothing solves 
     CHECK(M->levels() == line.rows());
     CHECK(M->shift() == 0);
   }
+  const auto grid = known_problem<double>("poisson3d:4");
+  CHECK(solve_with(ctx, Method::pcg, incomplete<Exec>({IncompleteKind::ict, 0, 1000}), grid,
+                   zeros<double>(grid.rows()))
+            .iterations <= 1);
   const auto P = known_problem<double>("convection3d:4:2");
   const Vector<double> x = zeros<double>(P.rows());
   CHECK(solve_with(ctx, for_any_matrix(ctx.backend()),
@@ -245,6 +250,11 @@ CNC_SOLVER_TEST_WHERE(takes_objects, "incomplete factorisations save iterations"
   CHECK(ic0.converged());
   CHECK(ic0.preconditioner == "ic0");
   CHECK(2 * ic0.iterations < jacobi.iterations + 8);
+  const SolveReport ict = solve_with(ctx, Method::pcg, incomplete<Exec>({IncompleteKind::ict}), P,
+                                     zeros<double>(P.rows()));
+  CHECK(ict.converged());
+  CHECK(ict.preconditioner == "ict:0.001");
+  CHECK(ict.iterations < ic0.iterations);
   CHECK(relative_difference(x, P.solution) < 1e-6);
   const auto flow = known_problem<double>(sized(ctx, "convection3d:10:5", "convection3d:5:5"));
   const Vector<double> y = zeros<double>(flow.rows());
@@ -303,6 +313,26 @@ TEST_CASE("levels give what one row after the other gives") {
   CHECK(relative_difference(applied(ctx, M, P.b), P.solution) < 1e-14);
 }
 
+TEST_CASE("what a symmetric factorisation drops does not depend on units") {
+  Context<> ctx;
+  const auto A = generate_problem("poisson2d:20x17");
+  const CsrMatrix<double> scaled = convert_values<double>(A);
+  const auto unit = [](index_t i) { return std::ldexp(1.0, i * 7 % 31 - 15); };
+  for (index_t i = 0; i < A.rows; ++i)
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
+      scaled.values(k) *= unit(i) * unit(A.columns(k));
+  IncompleteFactorization<double> M({IncompleteKind::ict, 1e-2});
+  IncompleteFactorization<double> other({IncompleteKind::ict, 1e-2});
+  REQUIRE(M.set_up(ctx, A, Matrix<double>(A)).ok());
+  REQUIRE(other.set_up(ctx, scaled, Matrix<double>(scaled)).ok());
+  CHECK(M.entries() == other.entries());
+  CHECK(M.entries() > A.nonzeros);
+  const Vector<double> r = varied_vector<double>(A.rows), s = copy_of(r);
+  for (index_t i = 0; i < A.rows; ++i) s(i) *= unit(i);
+  const Vector<double> z = applied(ctx, M, r), y = applied(ctx, other, s);
+  for (index_t i = 0; i < A.rows; ++i) CHECK(y(i) * unit(i) == Approx(z(i)).epsilon(1e-12));
+}
+
 TEST_CASE("pivots that are zero are helped, rows that are zero are named") {
   Context<> ctx;
   const auto set_up = [&](const std::vector<std::vector<double>>& rows,
@@ -310,8 +340,7 @@ TEST_CASE("pivots that are zero are helped, rows that are zero are named") {
     const CsrMatrix<double> A = small_matrix(rows);
     return M.set_up(ctx, A, Matrix<double>(A));
   };
-  for (const IncompleteKind kind :
-       {IncompleteKind::ic0, IncompleteKind::ilu0, IncompleteKind::ilut}) {
+  for (const IncompleteKind kind : every_kind) {
     IncompleteFactorization<double> saddle({kind}), empty({kind}), not_finite({kind});
     CHECK(set_up({{0, 1}, {1, 0}}, saddle).ok());  // no diagonal at all
     CHECK(saddle.shift() > 0);
