@@ -16,13 +16,13 @@ struct AutomaticOptions {
 /// into question.
 ///
 /// A trial takes some iterations with a right-hand side without a pattern, of CG where A is symmetric with a positive
-/// diagonal, else of GMRES. How fast the residual falls in the end says how many iterations a solve to 1e-8 takes; in trials of CG, how many of Jacobi's
-/// iterations have found as much of x . A x (SolveReport::energy_gains) says it better. Times
-/// what one costs, in products, and with the set-up, that is what candidates are compared by. No clock is read: the choice is the same on every run.
+/// diagonal, else of GMRES. How fast the residual falls in the end says how many iterations a solve to 1e-8 takes. In trials of CG factors are compared
+/// with Jacobi instead: by how many iterations each takes to find the same part of x . A x (SolveReport::energy_gains). Iterations times
+/// what one costs, in products, and with the set-up, is what candidates are compared by. No clock is read: the choice is the same on every run.
 ///
 /// Errors   those of the candidates; a row at fault is one of Jacobi's where no candidate could be set up.
-/// Cost     set_up 45 products for Jacobi's trial, and the set-ups and trials of the others, before factors another 120 to 180 products of Jacobi's, where that one promises
-///          more than 100 products; update_values is that of the candidate taken.
+/// Cost     set_up 45 products for Jacobi's trial. Where that promises more than 100, the set-ups and trials of the others; before factors are
+///          tried, Jacobi's trial is repeated for 120 products; update_values is that of the candidate taken.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class AutomaticPreconditioner final : public PreconditionerBase<V, Exec> {
  public:

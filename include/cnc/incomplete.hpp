@@ -61,7 +61,7 @@ class IncompleteFactorization final : public PreconditionerBase<V, Exec> {
   ~IncompleteFactorization() override;
 
   std::string name()
-      const override;  ///< "ilu0", "ilut:0.001", "ic0:block=500", "ilu0:colours,sweeps=3"
+      const override;  ///< "ilu0", "ict:0.001", "ilut:0.001", "ic0:block=500", "ilu0:colours,sweeps=3"
   double bytes(index_t rows, offset_t nonzeros) const override;
   /// @{
   /// What PreconditionerBase says of them.

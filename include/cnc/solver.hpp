@@ -245,8 +245,8 @@ struct SolveReport {
   /// (Strakos & Tichy 2002). NaN of other methods, while a matrix rounded to float is in use, and where several columns were solved together.
   double energy_error = not_computed;
   index_t energy_iteration = 0;                  ///< an entry of `history`, some before the last
-  /// Where energy_error is known: what each iteration took off e . A e, since the recurrence last began. From x0 = 0 on their sum is x . A x of the
-  /// iterate, which tells how far different preconditioners have come: it is of the same norm for all.
+  /// Of the same methods, with record_history: what each iteration took off e . A e, since the recurrence last began (see `restarts`). From x0 = 0 on
+  /// their sum is x . A x of the last iterate, which tells how far different preconditioners have come: it is of the same norm for all.
   std::vector<double> energy_gains;
   double least_squares_residual = not_computed;  ///< of lsqr: ||b - A x||
   index_t restarts = 0;        ///< times the recurrence was replaced by the true residual

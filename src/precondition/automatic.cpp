@@ -31,13 +31,14 @@ double rate_of(const SolveReport& report) {
   return std::isfinite(rate) && rate < 1 ? rate : 1;
 }
 
-/// How far a trial had come after each of its iterations, in what all candidates are alike in; never falling. Of CG the part of x . A x that is
+/// How far a trial had come after each of its iterations, in a measure that is the same for all candidates; never falling. Of CG the part of x . A x that is
 /// found, of other methods by how much the residual is smaller.
 std::vector<double> progress_of(const SolveReport& report, bool by_energy) {
   std::vector<double> come;
   double at = 0;
   if (by_energy) {
-    for (const double gain : report.energy_gains) come.push_back(at += std::max(gain, 0.0));
+    if (report.restarts == 0)
+      for (const double gain : report.energy_gains) come.push_back(at += std::max(0.0, gain));
     return come;
   }
   const auto& history = report.history;
@@ -87,6 +88,7 @@ template <class V, class Exec>
 struct Tried {
   std::shared_ptr<PreconditionerBase<V, Exec>> candidate;
   double set_up, per_iteration;  ///< in products
+  index_t trial;                 ///< iterations of it, at most
   double promise;                ///< iterations to 1e-8, by its own rate
   bool has_converged;
   std::vector<double> progress;
@@ -101,7 +103,7 @@ class Trials {
 
   Trials(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout,
          bool symmetric, int solves)
-      : ctx_(ctx), A_(A), layout_(layout), solves_(solves), symmetric_(symmetric) {
+      : ctx_(ctx), A_(A), layout_(layout), solves_(solves), by_cg_(symmetric) {
     const auto n = static_cast<std::size_t>(A.rows);
     b_ = uninitialized<V, Space>("cnc::trial", n);
     x_ = uninitialized<V, Space>("cnc::trial", n);
@@ -119,32 +121,47 @@ class Trials {
     }
     if (auto* const multigrid = dynamic_cast<Amg<V, Exec>*>(candidate.get()))
       per_iteration += 4 * multigrid->hierarchy().operator_complexity();
-    tried_.push_back({std::move(candidate), set_up, per_iteration, never, false, {}});
-    observe(tried_.back(), iterations);
+    tried_.push_back({std::move(candidate), set_up, per_iteration, iterations, never, false, {}});
+    observe(tried_.back());
     return outcome;
   }
-  /// Whether CG has met a direction in which A is negative. Trials are of GMRES from then on, those before are repeated.
-  bool turned_out_indefinite(index_t iterations) {
-    if (!symmetric_ || !is_indefinite_) return false;
-    symmetric_ = false;
-    try_all_longer(iterations);
-    return true;
-  }
+  /// Whether trials are of CG. Where the first candidate meets a direction in which A is negative they are of GMRES from then on, and those before
+  /// are repeated.
+  bool by_cg() const { return by_cg_; }
+
   /// @{
   /// Tries a candidate again, or all, for more iterations.
   void try_longer(const std::shared_ptr<Base>& candidate, index_t iterations) {
     for (auto& tried : tried_)
-      if (tried.candidate == candidate) observe(tried, iterations);
+      if (tried.candidate == candidate) {
+        tried.trial = iterations;
+        observe(tried);
+      }
   }
   void try_all_longer(index_t iterations) {
-    for (auto& tried : tried_) observe(tried, iterations);
+    for (auto& tried : tried_) {
+      tried.trial = iterations;
+      observe(tried);
+    }
   }
   /// @}
 
   /// @{
-  /// The candidate that promises the least work, that work and its iterations; null and infinite without any.
+  /// The candidate that promises the least work, that work and its iterations, and those of a given one; null and infinite without any.
   std::shared_ptr<Base> best() const { return tried_.empty() ? nullptr : least().candidate; }
   double least_work() const { return tried_.empty() ? infinite : work(least()); }
+  std::shared_ptr<Base> with_fewest_iterations() const {
+    return std::min_element(tried_.begin(), tried_.end(),
+                            [&](const auto& one, const auto& other) {
+                              return iterations(one) < iterations(other);
+                            })
+        ->candidate;
+  }
+  double iterations_of(const std::shared_ptr<Base>& candidate) const {
+    for (const auto& tried : tried_)
+      if (tried.candidate == candidate) return iterations(tried);
+    return infinite;
+  }
   double promised() const { return tried_.empty() ? infinite : iterations(least()); }
   /// @}
 
@@ -178,6 +195,7 @@ class Trials {
     const auto& first = tried_.front();
     if (&tried == &first || tried.has_converged || tried.progress.empty() || first.progress.empty())
       return tried.promise;
+    if (first.promise >= never && tried.promise < never) return tried.promise;
     const bool is_beyond = tried.progress.back() > first.progress.back();
     const double level = is_beyond ? first.progress.back() : tried.progress.back();
     const auto reaching = [level](const std::vector<double>& progress) {
@@ -185,44 +203,57 @@ class Trials {
              1;
     };
     const double measured = first.promise * reaching(tried.progress) / reaching(first.progress);
-    return symmetric_ && !is_beyond ? measured : std::min(tried.promise, measured);
+    // Of residuals, which stand and fall, it is said of what is behind only.
+    if (by_cg_) return is_beyond ? std::min(tried.promise, measured) : measured;
+    return is_beyond ? tried.promise : std::min(tried.promise, measured);
   }
   double work(const Tried<V, Exec>& tried) const {
     return tried.set_up + solves_ * iterations(tried) * tried.per_iteration;
   }
 
   /// Of `candidate`, whose set-up is done.
-  void observe(Tried<V, Exec>& tried, index_t iterations) {
+  void observe(Tried<V, Exec>& tried) {
     const Base& candidate = *tried.candidate;
     SolveOptions options;
-    options.method = symmetric_ ? (candidate.varies() ? Method::pcg_flexible : Method::pcg)
-                                : (candidate.varies() ? Method::fgmres : Method::gmres);
+    options.method = by_cg_ ? (candidate.varies() ? Method::pcg_flexible : Method::pcg)
+                            : (candidate.varies() ? Method::fgmres : Method::gmres);
     options.preconditioner = PreconditionerKind::none;
     options.format = {"csr", 1};
     options.trusted = A_.checked == Checked::ascending;
     options.rtol = 1e-8;
-    options.max_iterations = iterations;
+    options.max_iterations = tried.trial;
     options.restart =
-        std::max(options.restart, static_cast<int>(std::min<index_t>(iterations, 60)));
-    Solver<V, Exec> solver(ctx_, options);
-    solver.prepare(A_);
-    solver.set_preconditioner([&](const Vector<const V, Space>& r, const Vector<V, Space>& z) {
-      candidate.apply(ctx_, r, z);
-    });
-    Kokkos::deep_copy(x_, V(0));
-    const SolveReport report = solver.solve(b_, x_);
+        std::max(options.restart, static_cast<int>(std::min<index_t>(tried.trial, 60)));
+    SolveReport report;
+    try {
+      Solver<V, Exec> solver(ctx_, options);
+      solver.prepare(A_);
+      solver.set_preconditioner([&](const Vector<const V, Space>& r, const Vector<V, Space>& z) {
+        candidate.apply(ctx_, r, z);
+      });
+      Kokkos::deep_copy(x_, V(0));
+      report = solver.solve(b_, x_);
+    } catch (const OutOfMemory&) {  // of the trial, which may keep more vectors than the solve
+      tried.promise = never;
+      return;
+    }
     const double rate = report.status == SolveStatus::not_positive_definite ? 1 : rate_of(report);
     tried.promise = rate < 1 ? std::min(never, std::ceil(digits / -std::log(rate))) : never;
-    is_indefinite_ |= report.status == SolveStatus::not_positive_definite;
     tried.has_converged = report.converged();
-    tried.progress = progress_of(report, symmetric_);
+    tried.progress = progress_of(report, by_cg_);
+    // Its preconditioner being positive definite, it is A that is not.
+    if (by_cg_ && &tried == &tried_.front() &&
+        report.status == SolveStatus::not_positive_definite) {
+      by_cg_ = false;
+      for (auto& again : tried_) observe(again);
+    }
   }
 
   Context<Exec>& ctx_;
   const CsrMatrix<V, Space>& A_;
   const Matrix<V, Space>& layout_;
   int solves_;
-  bool symmetric_, is_indefinite_ = false;
+  bool by_cg_;
   Vector<V, Space> b_, x_;
   std::vector<Tried<V, Exec>> tried_;
   std::vector<std::string> failed_;
@@ -273,7 +304,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   s.taken = {};
   s.choice.clear();
   const bool mirrored = detail::is_symmetric(A, layout);
-  bool symmetric =
+  const bool symmetric =
       mirrored && detail::first_row(
                       ctx.execution_space_instance(), A.rows,
                       HasNoPositiveDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) < 0;
@@ -288,7 +319,6 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
       : mirrored ? DiagonalRule::row_norm
                  : DiagonalRule::one_for_zero);
   const auto jacobi_setup = trials.consider(jacobi, 30, 0, Costs::jacobi_iteration);
-  if (trials.turned_out_indefinite(30)) symmetric = false;
   // A candidate whose set-up alone is more work than all of the best so far is not tried.
   const auto may_win = [&](double set_up) {
     return trials.least_work() > std::max(little, set_up);
@@ -300,19 +330,23 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   const bool works = trials.best() == s.amg &&
                      trials.least_work() < costs.multigrid_setup + 250 + 200.0 * s.solves;
   if (may_win(costs.factor_setup) && !works) {
-    trials.try_longer(jacobi, is_hard ? 120 : 80);
+    trials.try_longer(jacobi, 80);
     const auto consider_factors = [&](bool by_colours, double per_iteration) {
       const auto factors = [&](IncompleteOptions options) {
         options.by_colours = by_colours;
         return std::make_shared<IncompleteFactorization<V, Exec>>(options);
       };
-      trials.consider(factors({symmetric ? IncompleteKind::ic0 : IncompleteKind::ilu0}),
-                      is_hard ? 40 : 20, costs.factor_setup, per_iteration);
-      // What fills in has more levels, which colours are there to avoid: of symmetric matrices they are left at that.
-      if (symmetric && !by_colours && trials.least_work() > 300)
-        trials.consider(factors({IncompleteKind::ict, 1e-2}), is_hard ? 40 : 20,
-                        2 * costs.factor_setup, 1.5 * per_iteration);
-      if (!symmetric && trials.least_work() > 1000)
+      if (trials.by_cg()) {
+        trials.consider(factors({IncompleteKind::ic0}), 20, costs.factor_setup, per_iteration);
+        // What fills in has more levels, which colours are there to avoid.
+        if (!by_colours && trials.least_work() > 300)
+          trials.consider(factors({IncompleteKind::ict, 1e-2}), 20, 2 * costs.factor_setup,
+                          1.5 * per_iteration);
+        return;
+      }
+      trials.consider(factors({IncompleteKind::ilu0}), is_hard ? 40 : 20, costs.factor_setup,
+                      per_iteration);
+      if (trials.least_work() > 1000)
         trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, 10 * costs.factor_setup,
                         2 * per_iteration);
     };
@@ -320,11 +354,14 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
     if (costs.by_colours && trials.promised() > hopeless)
       consider_factors(false, costs.exact_iteration);
     // GMRES may stand still at first, and then there is little to lose.
-    if (!symmetric && trials.promised() > hopeless) trials.try_all_longer(60);
+    if (!trials.by_cg() && trials.promised() > hopeless) trials.try_all_longer(60);
   }
-  // So many iterations of a method that knows no energy say nothing. Jacobi then does no harm.
-  const bool says_nothing = !symmetric && trials.promised() > hopeless && jacobi_setup.ok();
-  s.taken = says_nothing ? jacobi : trials.best();
+  s.taken = trials.best();
+  // So many iterations of GMRES say little, and what they cost is not the question: what takes half of Jacobi's, or else Jacobi.
+  if (!trials.by_cg() && jacobi_setup.ok() && trials.promised() > hopeless) {
+    const auto fewest = trials.with_fewest_iterations();
+    s.taken = 2 * trials.iterations_of(fewest) < trials.iterations_of(jacobi) ? fewest : jacobi;
+  }
   if (!s.taken) return jacobi_setup;
   if (s.taken != s.amg) s.amg->clear();
   s.choice = s.taken->name() + ": " + trials.told();

@@ -97,7 +97,7 @@ class TriangularSolve {
     values_ = copied_to<Space>(values);
   }
 
-  /// z := (I + T)^-1 D r, D being `scale` or, if that is null, I. r may be z.
+  /// z := (I + T)^-1 D r (a sweep has D in front instead), D being `scale` or, if that is null, I. r may be z.
   void apply(const Context<Exec>& ctx, const V* scale, const V* r, V* z) const {
     const SolveRow<V> body{triangle(), scale, V(1), r, z};
     if (block_rows_ == 0) return in_order(ctx, begins_, rows_.extent(0), false, body);

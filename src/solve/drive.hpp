@@ -82,6 +82,8 @@ class Drive {
       for (double rr : log_.rr) report_.history.push_back(std::sqrt(rr) / scale_);
     }
     take_energy_error();
+    if (!system_.is_rounded()) report_.energy_gains = log_.energy_gains;
+    for (double& gain : report_.energy_gains) gain /= scale_ * scale_;
     system_.ctx->fence();
     report_.seconds = seconds();
   }
@@ -640,8 +642,6 @@ class Drive {
     if (!estimate.close && !std::isnan(report_.energy_error)) return;
     report_.energy_error = estimate.error / scale_;
     report_.energy_iteration = started_at_ + static_cast<index_t>(estimate.iteration);
-    report_.energy_gains = log_.energy_gains;
-    for (double& gain : report_.energy_gains) gain /= scale_ * scale_;
   }
 
   SolveStatus explain(SolveStatus status, std::string detail) {

@@ -57,6 +57,7 @@ TEST_CASE("every way to solve leads to the solution") {
       {"--precondition", "ic0"},
       {"--precondition", "ilu0"},
       {"--precondition", "ilut:0.01"},
+      {"--precondition", "ict:0.01"},
       {"--precondition", "chebyshev:3"},
       {"--precondition", "amg"},
       {"--precondition", "amg:degree=1,strength=0.1,coarsest=10,levels=3,cycle=w,plain,double"},

@@ -117,6 +117,26 @@ CNC_SOLVER_TEST("callbacks see the estimate, and it scales with the right-hand s
   });
 }
 
+CNC_SOLVER_TEST("gains are those since the recurrence last began, callbacks or not") {
+  const auto P = known_problem<double>("poisson2d:9x8");
+  const auto gains = [&](SolveOptions options) {
+    return solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows())).energy_gains;
+  };
+  SolveOptions options;
+  options.max_iterations = 7;
+  const std::vector<double> seven = gains(options);
+  CHECK(seven.size() == 7);
+  options.callback_interval = 2;
+  options.callback = [](const Progress&) { return true; };
+  CHECK(gains(options).size() == 7);
+  options.record_history = false;
+  CHECK(gains(options).empty());
+  options = {};
+  options.method = Method::richardson;
+  options.max_iterations = 7;
+  CHECK(gains(options).empty());
+}
+
 CNC_SOLVER_TEST("where the energy norm is not estimated it is NaN") {
   const auto P = known_problem<double>("poisson2d:9x8");
   const auto estimate = [&](const SolveOptions& options) {
