@@ -22,7 +22,8 @@ enum class AmgSmoother {
   jacobi,  ///< sweeps with the inverted diagonal (blocks), damped by 4/3 over the largest eigenvalue
   l1_jacobi,  ///< undamped sweeps with the magnitudes outside the diagonal (blocks) added to it
   gauss_seidel,  ///< sweeps forth and back, by colours of rows, which are found on one thread of the host
-  ilu0,  ///< sweeps with an incomplete factorisation: the strongest, set up on one thread of the host
+  ilu0,  ///< sweeps with an incomplete factorisation, of symmetric matrices with positive pivots and damped where sweeps would diverge: the strongest,
+         ///< set up on one thread of the host
 };
 
 /// As options name them: "chebyshev", "jacobi", "l1-jacobi", "gauss-seidel", "ilu0".

@@ -1,4 +1,5 @@
 #include "solve/solver_test.hpp"
+#include "support/plate_problem.hpp"
 #include "support/same_matrix.hpp"
 #include "support/small_matrix.hpp"
 
@@ -379,6 +380,16 @@ CNC_SOLVER_TEST_WHERE(takes_amg, "new values on old aggregates are those of a ne
     CHECK(report.iterations == expected.iterations);
     CHECK(relative_difference(applied(ctx, *run.amg, Q.b), applied(ctx, *fresh.amg, Q.b)) == 0);
   }
+}
+
+TEST_CASE("sweeps with factors are damped where they would diverge") {
+  Context<> ctx;
+  const auto plate = plate_problem("poisson2d:40");
+  AmgSolve<double, HostExec> factors(ctx, {.smoother = AmgSmoother::ilu0});
+  AmgSolve<double, HostExec> polynomial(ctx);
+  const SolveReport with_factors = factors.solve(plate);
+  CHECK(with_factors.converged());
+  CHECK(2 * with_factors.iterations < polynomial.solve(plate).iterations);
 }
 
 CNC_SOLVER_TEST_WHERE(takes_amg, "rigid motions make elasticity easy") {

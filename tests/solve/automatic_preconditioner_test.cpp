@@ -1,13 +1,12 @@
 #include "solve/solver_test.hpp"
+#include "support/plate_problem.hpp"
 #include "support/same_matrix.hpp"
 #include "support/small_matrix.hpp"
 
 #include <cnc/automatic_preconditioner.hpp>
 #include <cnc/options.hpp>
-#include <cnc/triplets.hpp>
 
 #include <memory>
-#include <vector>
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -41,15 +40,6 @@ Chosen<Exec> solve_chosen(Context<Exec>& ctx, Method method, const KnownProblem<
   return {object, report};
 }
 
-CsrMatrix<double> squared(const CsrMatrix<double>& A) {
-  std::vector<Triplet<double>> entries;
-  for (index_t i = 0; i < A.rows; ++i)
-    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k)
-      for (index_t e = A.row_offsets(A.columns(k)); e < A.row_offsets(A.columns(k) + 1); ++e)
-        entries.push_back({i, A.columns(e), A.values(k) * A.values(e)});
-  return csr_from_triplets<double>(A.rows, A.cols, entries);
-}
-
 }  // namespace
 
 CNC_SOLVER_TEST_WHERE(takes_trials, "the preconditioner is chosen by what it promises") {
@@ -79,8 +69,7 @@ CNC_SOLVER_TEST_WHERE(takes_trials, "the preconditioner is chosen by what it pro
 
 TEST_CASE("a fourth-order problem is one for a factorisation") {
   Context<> ctx;
-  const auto plate =
-      with_known_solution<double>("plate", squared(known_problem<double>("poisson2d:40").A));
+  const auto plate = plate_problem("poisson2d:40");
   const auto chosen = solve_chosen(ctx, Method::pcg, plate);
   CHECK(chosen.object->name() == "ict:0.01");
   CHECK(chosen.report.converged());

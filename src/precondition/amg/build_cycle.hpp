@@ -231,7 +231,7 @@ void set_up_smoother(Context<Exec>& ctx, const SetUpLevel<V, typename Exec::memo
 /// The smoother of a level: the one asked for or, where the level does not let it, Chebyshev's polynomial, for which all is there. Waits.
 template <class M, class V, class Exec>
 void choose_smoother(Context<Exec>& ctx, AmgSmoother smoother,
-                     const SetUpLevel<V, typename Exec::memory_space>& level,
+                     const SetUpLevel<V, typename Exec::memory_space>& level, bool symmetric,
                      CycleLevel<M, Exec>& to) {
   using Space = typename Exec::memory_space;
   const Exec& exec = ctx.execution_space_instance();
@@ -253,13 +253,23 @@ void choose_smoother(Context<Exec>& ctx, AmgSmoother smoother,
     to.sweep = std::make_shared<Relaxation<M, Exec>>(
         RelaxationOptions{RelaxationKind::ssor, 1, SweepOrder::colours});
   else if (!again)
-    to.sweep =
-        std::make_shared<IncompleteFactorization<M, Exec>>(IncompleteOptions{IncompleteKind::ilu0});
+    // Of a symmetric matrix the factors are the same but for pivots that must be positive: a cycle that is not cannot be taken with CG.
+    to.sweep = std::make_shared<IncompleteFactorization<M, Exec>>(
+        IncompleteOptions{symmetric ? IncompleteKind::ic0 : IncompleteKind::ilu0});
   const PreconditionerSetup outcome =
       again ? to.sweep->update_values(ctx, rows, blocks) : to.sweep->set_up(ctx, rows, blocks);
-  if (outcome.ok()) return;
-  to.sweep.reset();
-  to.smoother = AmgSmoother::chebyshev;
+  if (!outcome.ok()) {
+    to.sweep.reset();
+    to.smoother = AmgSmoother::chebyshev;
+    return;
+  }
+  // From 2 on sweeps diverge. On M-matrices factors stay far below.
+  constexpr double bound = 1.6;
+  to.sweep_factor = M(1);
+  if (smoother != AmgSmoother::ilu0 || !symmetric) return;
+  const double largest = largest_eigenvalue(
+      ctx, to, [&](const auto& r, const auto& z) { to.sweep->apply(ctx, r, z); });
+  if (largest > bound) to.sweep_factor = static_cast<M>(bound / largest);
 }
 
 /// Finds whether the inverse is the same in all rows of a level of scalars that has no sweeps of its own. Waits.
@@ -451,7 +461,7 @@ PreconditionerSetup build_hierarchy(
     }
     if (!is_last) {
       set_up_smoother(ctx, levels[l], l == 0 ? &layout : nullptr, facts.symmetric, to);
-      choose_smoother(ctx, options.smoother, levels[l], to);
+      choose_smoother(ctx, options.smoother, levels[l], facts.symmetric, to);
       if (l == 0) find_same_inverse(exec, to);
       laps.add_to(facts.smoother_seconds);
       SetUpLevel<V, Space> coarse;
@@ -507,7 +517,7 @@ PreconditionerSetup update_hierarchy(Context<Exec>& ctx,
       continue;
     }
     set_up_smoother(ctx, level, l == 0 ? &layout : nullptr, facts.symmetric, to);
-    choose_smoother(ctx, facts.smoother, level, to);
+    choose_smoother(ctx, facts.smoother, level, facts.symmetric, to);
     if (l == 0) find_same_inverse(exec, to);
     facts.levels[l].largest_eigenvalue = to.largest;
     if (l + 1 == levels.size()) continue;

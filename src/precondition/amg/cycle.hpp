@@ -227,6 +227,7 @@ struct CycleLevel {
   M same_inverse = 0;  ///< its entry where that is the same in all rows of a first level; else 0
   AmgSmoother smoother = AmgSmoother::chebyshev;
   std::shared_ptr<PreconditionerBase<M, Exec>> sweep;  ///< of smoothers that are objects
+  M sweep_factor = 1;  ///< what a sweep adds is taken times this, that it may converge
   /// A level that is solved by other means, which stand for all levels below it.
   std::shared_ptr<PreconditionerBase<M, Exec>> solver;
   double largest = 0;      ///< bound of the eigenvalues of D^-1 A
@@ -576,13 +577,19 @@ class Cycle {
       std::swap(iterate.now, iterate.next);
     }
   }
-  /// x := x + S^-1 (f - A x)
+  /// x := x + sweep_factor S^-1 (f - A x)
   void sweep(const Context<Exec>& ctx, const CycleLevel<M, Exec>& level, const Vector<M, Space>& x,
              bool from_zero) const {
-    if (from_zero) return level.sweep->apply(ctx, level.f, x);
+    const auto& vectors = ctx.template vectors<M>();
+    if (from_zero) {
+      level.sweep->apply(ctx, level.f, x);
+      if (level.sweep_factor != M(1))
+        vectors.scal(ctx.queue(), level.rows, level.sweep_factor, x.data());
+      return;
+    }
     level.A.relax(ctx, {.f = level.f.data()}, x, level.r, level.r);
     level.sweep->apply(ctx, level.r, level.y);
-    ctx.template vectors<M>().axpy(ctx.queue(), level.rows, M(1), level.y.data(), x.data());
+    vectors.axpy(ctx.queue(), level.rows, level.sweep_factor, level.y.data(), x.data());
   }
 };
 

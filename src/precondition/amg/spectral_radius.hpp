@@ -32,11 +32,12 @@ struct NextDirection {
   }
 };
 
-/// The largest eigenvalue of D^-1 A, which is symmetric positive definite, by some iterations of CG, whose coefficients are Lanczos' matrix.
-/// From inside, so a little more is returned; 0 where CG breaks down at once. Uses the vectors of the level. Waits, once:
+/// The largest eigenvalue of S^-1 A, which is symmetric positive definite, by some iterations of CG, whose coefficients are Lanczos' matrix.
+/// invert(r, z): z := S^-1 r. From inside, so a little more is returned; 0 where CG breaks down at once. Uses the vectors of the level. Waits, once:
 /// iterations after a breakdown leave no numbers, which is seen afterwards.
-template <class M, class Exec>
-double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level) {
+template <class M, class Exec, class Invert>
+double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level,
+                          const Invert& invert) {
   using Space = typename Exec::memory_space;
   constexpr int steps = 8;
   constexpr double margin = 1.1;
@@ -59,7 +60,7 @@ double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level) 
   const offset_t first = level.A.ranks && level.rows > 0 ? level.A.ranks->number_of(0) : 0;
   on_each(ctx, level.rows, SetRandom<M>{r.data(), first});
   for (int k = 0; k <= steps; ++k) {
-    level.relax_blocks(ctx, M(0), M(0), M(1), r.data(), nullptr, z.data());
+    invert(r, z);
     dot_to(rz + k, r, z);
     if (k == steps) break;
     on_each(ctx, level.rows,
@@ -78,6 +79,13 @@ double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level) 
     lanczos.add(seen(k) / seen(product), seen(k), seen(k + 1));
   }
   return lanczos.size() > 0 ? margin * lanczos.ends().largest : 0;
+}
+/// The same of D^-1 A.
+template <class M, class Exec>
+double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level) {
+  return largest_eigenvalue(ctx, level, [&](const auto& r, const auto& z) {
+    level.relax_blocks(ctx, M(0), M(0), M(1), r.data(), nullptr, z.data());
+  });
 }
 
 }  // namespace cnc::detail
