@@ -58,12 +58,21 @@ struct HasNoPositiveDiagonal {
 /// What iterations and set-ups cost, in products of the matrix.
 struct Costs {
   static constexpr double jacobi_iteration = 1.5;
-  double multigrid_setup = 150, multigrid_iteration = 3;  ///< and 4 for each product of the levels
-  /// One thread of a host solves with factors while all share a product: 3.7 to 6.8, with two threads.
-  double factor_setup = 20, factor_iteration = 5;
+  double multigrid_setup = 200, multigrid_iteration = 3;  ///< and 4 for each product of the levels
+  double factor_setup = 100, factor_iteration = 5;
   double exact_iteration = 5;    ///< with factors in the order of the rows
   bool by_colours = false;       ///< the factors that are tried first
   double many_iterations = 667;  ///< promised by a trial of 30, which are tried for longer
+
+  /// Of hosts, with two threads. Products read a layout, in less time than set-ups and factors, which one thread solves with, take to read the
+  /// same matrix in CSR: `lead` times less.
+  static Costs of_host(double lead) {
+    const double factor_iteration = jacobi_iteration + 3.5 * lead;
+    return {.multigrid_setup = 200 * lead,
+            .factor_setup = 100 * lead,
+            .factor_iteration = factor_iteration,
+            .exact_iteration = factor_iteration};
+  }
 
   /// Of devices: what a kernel takes beside its bytes, and the colouring of factors by a thread of the host, count as well. Constants
   /// of an H200; of a smaller device products and launches are slower by about as much.
@@ -133,7 +142,7 @@ class Trials {
   /// Tries a candidate again, or all, for more iterations.
   void try_longer(const std::shared_ptr<Base>& candidate, index_t iterations) {
     for (auto& tried : tried_)
-      if (tried.candidate == candidate) {
+      if (tried.candidate == candidate && tried.trial < iterations) {
         tried.trial = iterations;
         observe(tried);
       }
@@ -297,7 +306,9 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   constexpr double little = 100;
   constexpr double hopeless = 5000;  // iterations
   constexpr index_t worth_levels = 500;
-  Costs costs;
+  const double lead =
+      A.spmv_cost(sizeof(V)).bytes / std::max(1.0, spmv_cost(layout, sizeof(V)).bytes);
+  Costs costs = Costs::of_host(std::max(1.0, lead));
   if constexpr (!detail::is_host_space<Space>)
     costs = Costs::of_device(A.rows, A.blocks(), sizeof(V));
   State& s = *state_;
@@ -324,13 +335,17 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
     return trials.least_work() > std::max(little, set_up);
   };
   const bool is_hard = trials.promised() > costs.many_iterations;
+  constexpr index_t longer = 80;
+  // Where Jacobi may be enough it is looked at twice.
+  if (may_win(costs.factor_setup) && trials.least_work() < 2 * costs.multigrid_setup)
+    trials.try_longer(jacobi, longer);
   if (may_win(costs.multigrid_setup) && A.rows >= worth_levels)
     trials.consider(s.amg, is_hard ? 24 : 8, costs.multigrid_setup, costs.multigrid_iteration);
   // Multigrid that works needs no rival.
   const bool works = trials.best() == s.amg &&
                      trials.least_work() < costs.multigrid_setup + 250 + 200.0 * s.solves;
-  if (may_win(costs.factor_setup) && !works) {
-    trials.try_longer(jacobi, 80);
+  if (may_win(1.5 * costs.factor_setup) && !works) {
+    trials.try_longer(jacobi, longer);
     const auto consider_factors = [&](bool by_colours, double per_iteration) {
       const auto factors = [&](IncompleteOptions options) {
         options.by_colours = by_colours;
@@ -347,10 +362,11 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
       trials.consider(factors({IncompleteKind::ilu0}), is_hard ? 40 : 20, costs.factor_setup,
                       per_iteration);
       if (trials.least_work() > 1000)
-        trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, 10 * costs.factor_setup,
+        trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, 2 * costs.factor_setup,
                         2 * per_iteration);
     };
-    if (may_win(costs.factor_setup)) consider_factors(costs.by_colours, costs.factor_iteration);
+    if (may_win(1.5 * costs.factor_setup))
+      consider_factors(costs.by_colours, costs.factor_iteration);
     if (costs.by_colours && trials.promised() > hopeless)
       consider_factors(false, costs.exact_iteration);
     // GMRES may stand still at first, and then there is little to lose.
