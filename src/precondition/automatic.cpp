@@ -59,7 +59,8 @@ struct HasNoPositiveDiagonal {
 struct Costs {
   static constexpr double jacobi_iteration = 1.5;
   double multigrid_setup = 200, multigrid_iteration = 3;  ///< and 4 for each product of the levels
-  double factor_setup = 100, factor_iteration = 5;
+  double factor_setup = 100, threshold_setup = 200;       ///< the second of ict and ilut
+  double factor_iteration = 5;
   double exact_iteration = 5;    ///< with factors in the order of the rows
   bool by_colours = false;       ///< the factors that are tried first
   double many_iterations = 667;  ///< promised by a trial of 30, which are tried for longer
@@ -70,6 +71,7 @@ struct Costs {
     const double factor_iteration = jacobi_iteration + 3.5 * lead;
     return {.multigrid_setup = 200 * lead,
             .factor_setup = 100 * lead,
+            .threshold_setup = 200 * lead,
             .factor_iteration = factor_iteration,
             .exact_iteration = factor_iteration};
   }
@@ -82,9 +84,11 @@ struct Costs {
                                                 double(value_bytes + sizeof(index_t)) /
                                                 bytes_per_second;
     const double launch = launch_seconds / product;
+    const double factor_setup = 20 + colour_seconds * double(rows) / product;
     return {.multigrid_setup = 200 + 1400 * launch,
             .multigrid_iteration = 3 + 17 * launch,
-            .factor_setup = 20 + colour_seconds * double(rows) / product,
+            .factor_setup = factor_setup,
+            .threshold_setup = 10 * factor_setup,
             .factor_iteration = 4 + 40 * launch,
             .exact_iteration = 4 + 1000 * launch,
             .by_colours = true,
@@ -344,6 +348,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   // Multigrid that works needs no rival.
   const bool works = trials.best() == s.amg &&
                      trials.least_work() < costs.multigrid_setup + 250 + 200.0 * s.solves;
+  // With some of the work of their trial.
   if (may_win(1.5 * costs.factor_setup) && !works) {
     trials.try_longer(jacobi, longer);
     const auto consider_factors = [&](bool by_colours, double per_iteration) {
@@ -355,14 +360,14 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
         trials.consider(factors({IncompleteKind::ic0}), 20, costs.factor_setup, per_iteration);
         // What fills in has more levels, which colours are there to avoid.
         if (!by_colours && trials.least_work() > 300)
-          trials.consider(factors({IncompleteKind::ict, 1e-2}), 20, 2 * costs.factor_setup,
+          trials.consider(factors({IncompleteKind::ict, 1e-2}), 20, costs.threshold_setup,
                           1.5 * per_iteration);
         return;
       }
       trials.consider(factors({IncompleteKind::ilu0}), is_hard ? 40 : 20, costs.factor_setup,
                       per_iteration);
       if (trials.least_work() > 1000)
-        trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, 2 * costs.factor_setup,
+        trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, costs.threshold_setup,
                         2 * per_iteration);
     };
     if (may_win(1.5 * costs.factor_setup))
