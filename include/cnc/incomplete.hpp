@@ -47,7 +47,7 @@ struct IncompleteOptions {
 ///          zero on the diagonal, also one that is not stored, counts as one that fills in.
 /// Errors   InvalidArgument (options out of range; apply without a set_up), OutOfMemory.
 /// Cost     set_up on one thread of the host, O(sum of squares of row lengths); apply reads L and U once, by levels on a device.
-/// Method   Saad, Iterative methods for sparse linear systems, 2nd ed., 2003, sections 10.3 (ILU(0), IC), 10.4 (ILUT), and 11.6 (levels);
+/// Method   Saad, Iterative methods for sparse linear systems, 2nd ed., 2003, sections 10.3 (ILU(0), IC), 10.4 (ILUT) and 11.6 (levels);
 ///          ict: Lin & More, Incomplete Cholesky factorizations with limited memory, 1999, by rows of U, with a threshold;
 ///          shifts: Manteuffel, An incomplete factorization technique for positive definite linear systems, 1980; sweeps: Anzt, Chow,
 ///          Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015; colours: Saad, section 12.4.

@@ -310,10 +310,11 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   constexpr double little = 100;
   constexpr double hopeless = 5000;  // iterations
   constexpr index_t worth_levels = 500;
-  const double lead =
-      A.spmv_cost(sizeof(V)).bytes / std::max(1.0, spmv_cost(layout, sizeof(V)).bytes);
-  Costs costs = Costs::of_host(std::max(1.0, lead));
-  if constexpr (!detail::is_host_space<Space>)
+  Costs costs;
+  if constexpr (detail::is_host_space<Space>)
+    costs = Costs::of_host(std::max(
+        1.0, A.spmv_cost(sizeof(V)).bytes / std::max(1.0, spmv_cost(layout, sizeof(V)).bytes)));
+  else
     costs = Costs::of_device(A.rows, A.blocks(), sizeof(V));
   State& s = *state_;
   s.taken = {};

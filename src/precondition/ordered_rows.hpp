@@ -20,6 +20,11 @@ struct OrderedRows {
   const V* values;
   bool are_chained;  ///< as a rule a row's last entry is that of the row before
 
+  /// rest less entries [begin, end) times z, one after the other.
+  KOKKOS_INLINE_FUNCTION V take_off(V rest, index_t begin, index_t end, const V* z) const {
+    for (index_t k = begin; k < end; ++k) rest -= values[k] * z[columns[k]];
+    return rest;
+  }
   /// Those from `place` on.
   OrderedRows from(index_t place) const {
     return {rows + place, row_offsets + place, columns, values, are_chained};
@@ -68,8 +73,7 @@ struct SolveRow {
       bool is_handed_on = false;
       if constexpr (chained) is_handed_on = begin < end && triangle.columns[end - 1] == before;
       if (is_handed_on) --end;
-      V rest = (scale == nullptr ? factor : scale[row]) * r[row];
-      for (index_t k = begin; k < end; ++k) rest -= triangle.values[k] * z[triangle.columns[k]];
+      V rest = triangle.take_off((scale == nullptr ? factor : scale[row]) * r[row], begin, end, z);
       if (is_handed_on) rest -= triangle.values[end] * found;
       z[row] = rest;
       if constexpr (chained) {

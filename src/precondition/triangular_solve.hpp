@@ -30,9 +30,8 @@ struct SweepRow {
   V* z;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t place) const {
     const index_t row = triangle.rows[place];
-    V rest = r[row];
-    for (index_t k = triangle.row_offsets[place]; k < triangle.row_offsets[place + 1]; ++k)
-      rest -= triangle.values[k] * from[triangle.columns[k]];
+    const V rest = triangle.take_off(r[row], triangle.row_offsets[place],
+                                     triangle.row_offsets[place + 1], from);
     z[row] = scale == nullptr ? rest : scale[row] * rest;
   }
 };

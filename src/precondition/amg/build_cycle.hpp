@@ -248,7 +248,8 @@ void choose_smoother(Context<Exec>& ctx, AmgSmoother smoother,
   const Matrix<M, Space> blocks = matrix_of<M>(exec, level.A);
   exec.fence();
   const CsrMatrix<M, Space> rows = cnc::to_csr(blocks);
-  const bool again = to.sweep != nullptr;
+  // Factors have nothing to keep, and a matrix may be symmetric no longer.
+  const bool again = to.sweep != nullptr && smoother == AmgSmoother::gauss_seidel;
   if (!again && smoother == AmgSmoother::gauss_seidel)
     to.sweep = std::make_shared<Relaxation<M, Exec>>(
         RelaxationOptions{RelaxationKind::ssor, 1, SweepOrder::colours});
