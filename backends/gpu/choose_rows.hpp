@@ -135,6 +135,10 @@ void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
     f(ShortStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
   else if (A.dictionary.stencil != nullptr)
     f(LongStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
+  else if (A.dictionary.block_size == 3)
+    f(DictionaryBlocks<3, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
+  else if (A.dictionary.block_size == 2)
+    f(DictionaryBlocks<2, M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
   else if (A.dictionary.longest <= part_of_row)
     f(DictionaryRows<part_of_row, M, V>{{A.rows}, A.dictionary}, tuning::dictionary_threads);
   else

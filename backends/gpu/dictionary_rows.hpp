@@ -43,4 +43,61 @@ struct DictionaryRows : RowPerThread {
   }
 };
 
+/// The same where rows come in blocks of b that have the same columns, as with b unknowns of a point: a block per thread, so that a
+/// part of x that has arrived is used b times, and a column is looked up once for b b values. Nine (of b = 2, eight) parts of x are under way at once.
+template <int b, class M, class V>
+struct DictionaryBlocks {
+  RowDictionaryOperand<M> A;
+  index_t rows;
+
+  static constexpr int together = b == 2 ? 4 : 3;  ///< blocks of columns
+  static constexpr bool consecutive = true;
+  static constexpr int spmv_threads = 1024;
+  static constexpr int summing_threads = spmv_threads;
+
+  constexpr index_t units() const { return rows / b; }
+  static constexpr int unit_rows() { return b; }
+  constexpr index_t units_per_pass(int threads) const { return threads; }
+  CNC_GPU_DEVICE index_t first_row(index_t unit) const { return unit * b; }
+
+  template <class X, class Sink>
+  CNC_GPU_DEVICE void walk(index_t begin, index_t end, const X& x, Sink& sink) const {
+    const index_t unit = begin + thread_index();
+    if (unit >= end) return;
+    const index_t row = first_row(unit);
+    const RowEntry<M>* kind[b];
+    index_t length = 0;
+    CNC_GPU_UNROLL
+    for (int r = 0; r < b; ++r) {
+      const int code = load_cached(A.codes + row + r);
+      const index_t start = load_cached(A.starts + code);
+      kind[r] = A.entries + start;
+      if (r == 0) length = load_cached(A.starts + code + 1) - start;
+    }
+    V sums[b];
+    CNC_GPU_UNROLL
+    for (int r = 0; r < b; ++r) sums[r] = 0;
+    for (index_t k = 0; k < length; k += together * b) {
+      V of_x[together][b];
+      CNC_GPU_UNROLL
+      for (int u = 0; u < together; ++u) {
+        const bool there = k + u * b < length;
+        const index_t column = row + (there ? kind[0][k + u * b].offset : 0);
+        CNC_GPU_UNROLL
+        for (int c = 0; c < b; ++c) of_x[u][c] = there ? x(column + c) : V(0);
+      }
+      CNC_GPU_UNROLL
+      for (int u = 0; u < together; ++u) {
+        const bool there = k + u * b < length;
+        CNC_GPU_UNROLL
+        for (int c = 0; c < b; ++c) CNC_GPU_UNROLL
+        for (int r = 0; r < b; ++r)
+          sums[r] += static_cast<V>(there ? kind[r][k + u * b + c].value : M(0)) * of_x[u][c];
+      }
+    }
+    CNC_GPU_UNROLL
+    for (int r = 0; r < b; ++r) sink(unit, r, row + r, sums[r]);
+  }
+};
+
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

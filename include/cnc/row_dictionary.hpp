@@ -15,9 +15,10 @@ struct RowDictionary {
   Kokkos::View<RowEntry<T>*, Space> entries;  ///< of all kinds
   /// [runs + 1] where rows of another kind begin, on a host where 12 rows and more of a kind follow each other in the mean
   Kokkos::View<index_t*, Space> runs = {};
-  Kokkos::View<index_t*, Space> first_rows = {};           ///< [kinds] the first row of each
-  index_t longest = 0;                                     ///< entries of the longest row
-  Kokkos::View<RowPart<T>*, Space> parts = {};             ///< [kinds] of the stencil
+  Kokkos::View<index_t*, Space> first_rows = {};  ///< [kinds] the first row of each
+  index_t longest = 0;                            ///< entries of the longest row
+  int block_size = 1;                             ///< of blocks of rows whose columns are the same
+  Kokkos::View<RowPart<T>*, Space> parts = {};    ///< [kinds] of the stencil
   Kokkos::View<RowStencil<T>*, Space> stencil_there = {};  ///< [1] where it is made
   /// [1] the same on the host, which copies of a dictionary share like everything else
   Kokkos::View<RowStencil<T>*, HostSpace> stencil = {};
@@ -36,6 +37,7 @@ struct RowDictionary {
             kinds(),
             static_cast<index_t>(entries.extent(0)),
             longest,
+            block_size,
             run_count > 0 ? runs.data() : nullptr,
             run_count,
             has_stencil ? stencil.data() : nullptr};

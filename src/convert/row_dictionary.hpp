@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -132,13 +133,18 @@ struct KindLengths {
   }
 };
 
-/// Whether the first row of a kind is longer or shorter than its entries.
-template <class S>
-struct LengthDiffers {
+/// Whether the first row of a kind has entries in other columns than the kind.
+template <class T, class S>
+struct ColumnsDiffer {
   RelativeRows<S> rows;
   const index_t *first_rows, *starts;
+  const RowEntry<T>* entries;
   KOKKOS_INLINE_FUNCTION bool operator()(offset_t k) const {
-    return rows.length(first_rows[k]) != starts[k + 1] - starts[k];
+    const index_t row = first_rows[k], from = rows.A.row_offsets[row];
+    if (rows.length(row) != starts[k + 1] - starts[k]) return true;
+    for (index_t e = starts[k]; e < starts[k + 1]; ++e)
+      if (entries[e].offset != rows.A.columns[from + e - starts[k]] - row) return true;
+    return false;
   }
 };
 /// Whether a row is another than the first of its kind.
@@ -180,6 +186,48 @@ struct EncodeRow {
     return IsOfOtherKind<S>{rows, codes, first_rows}(i);
   }
 };
+
+/// What a kind says of a block of rows that it is in: which row of the block it is, and which kinds have the same columns there.
+struct PlaceInBlock {
+  std::uint8_t row;
+  std::uint8_t columns;  ///< the first kind with the same
+  bool operator==(const PlaceInBlock&) const = default;
+};
+struct IsOutOfBlock {
+  const std::uint8_t* codes;
+  const PlaceInBlock* kinds;
+  int block_size;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
+    const auto row = static_cast<int>(i % block_size);
+    const PlaceInBlock own = kinds[codes[i]], first = kinds[codes[i - row]];
+    return own.row != row || own.columns != first.columns;
+  }
+};
+
+/// The places of all kinds in blocks of b; empty where one has other columns than whole blocks.
+template <class T>
+std::vector<PlaceInBlock> places_in_blocks(const std::vector<index_t>& starts,
+                                           const Vector<RowEntry<T>>& entries, index_t b) {
+  const auto offset = [&](index_t e) { return entries(static_cast<std::size_t>(e)).offset; };
+  std::vector<PlaceInBlock> places;
+  std::map<std::vector<index_t>, std::uint8_t> first_with;  // columns less the first row's
+  for (std::size_t k = 0; k + 1 < starts.size(); ++k) {
+    const index_t begin = starts[k], end = starts[k + 1];
+    if (begin == end || (end - begin) % b != 0) return {};
+    const index_t row = ((-offset(begin)) % b + b) % b;
+    std::vector<index_t> columns;
+    for (index_t e = begin; e < end; e += b) {
+      columns.push_back(offset(e) + row);
+      if (columns.back() % b != 0) return {};
+      for (index_t c = 1; c < b; ++c)
+        if (offset(e + c) != offset(e) + c) return {};
+    }
+    const auto [same, is_new] =
+        first_with.try_emplace(std::move(columns), static_cast<std::uint8_t>(k));
+    places.push_back({static_cast<std::uint8_t>(row), same->second});
+  }
+  return places;
+}
 
 struct BeginsRun {
   const std::uint8_t* codes;
@@ -225,6 +273,24 @@ Kokkos::View<T*, Space> brought(const char* label, const std::vector<T>& data) {
   const auto there = uninitialized<T, Space>(label, data.size());
   Kokkos::deep_copy(there, Kokkos::View<const T*, HostSpace>(data.data(), data.size()));
   return there;
+}
+
+/// Rows that follow each other and have the same columns: the size of their blocks, 1 where it is neither 3 nor 2. Waits.
+template <class Exec, class T, class Space>
+int block_size_of(const Exec& exec, const RowDictionary<T, Space>& rows,
+                  const std::vector<index_t>& starts) {
+  const auto n = static_cast<index_t>(rows.codes.extent(0));
+  const auto divides = [&](index_t b) { return n % b == 0 && rows.longest % b == 0; };
+  if (!divides(3) && !divides(2)) return 1;
+  const auto entries = copy_to<HostSpace>(rows.entries);
+  for (const int b : {3, 2}) {
+    if (!divides(b)) continue;
+    const std::vector<PlaceInBlock> places = places_in_blocks<T>(starts, entries, b);
+    if (places.empty()) continue;
+    const auto there = brought<Space>("cnc::row_dictionary", places);
+    if (first_row(exec, n, IsOutOfBlock{rows.codes.data(), there.data(), b}) < 0) return b;
+  }
+  return 1;
 }
 
 /// The dictionary of A's rows in T; empty where there are too many kinds of them.
@@ -287,17 +353,20 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   found.first_rows = kind_rows;
   found.longest = longest;
   add_stencil(exec, found);
+  if (found.stencil(0).size == 0) found.block_size = block_size_of(exec, found, starts);
   return found;
 }
 
-/// Gives the kinds of a dictionary the values of A; false where rows of one kind are no longer the same. Allocates nothing.
+/// Gives the kinds of a dictionary the values of A; false where rows of one kind are no longer the same, or where they were before. Allocates nothing.
 template <class Exec, class T, class S, class Space>
 bool renewed(const RowDictionary<T, Space>& old, const CsrMatrix<S, Space>& A) {
   const Exec exec = instance<Exec>();
   const RelativeRows<S> rows{A.operand()};
   const index_t* const first_rows = old.first_rows.data();
   const index_t kinds = old.kinds();
-  if (first_row(exec, kinds, LengthDiffers<S>{rows, first_rows, old.starts.data()}) >= 0 ||
+  if (first_row(exec, kinds,
+                ColumnsDiffer<T, S>{rows, first_rows, old.starts.data(), old.entries.data()}) >=
+          0 ||
       first_row(exec, A.rows, IsOfOtherKind<S>{rows, old.codes.data(), first_rows}) >= 0)
     return false;
   on_each(exec, kinds,

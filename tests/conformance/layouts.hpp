@@ -95,7 +95,8 @@ std::vector<NamedMatrix<M>> conformance_matrices() {
     for (index_t k = layers.row_offsets(i); k < layers.row_offsets(i + 1); ++k)
       layers.values(k) *= 3;
   list.push_back({"layers", convert_values<M>(layers)});
-  list.push_back({"elasticity2d:16", convert_values<M>(generate_problem("elasticity2d:16"))});
+  for (const char* problem : {"elasticity2d:16", "elasticity3d:5"})
+    list.push_back({problem, convert_values<M>(generate_problem(problem))});
   list.push_back({"2100 rows", random_csr<M>(2100, 2089, 6, 11, banded)});
   return list;
 }

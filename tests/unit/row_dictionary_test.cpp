@@ -1,10 +1,14 @@
 #include "support/catch.hpp"
 
+#include "convert/row_dictionary.hpp"
+
 #include <cnc/formats.hpp>
 #include <cnc/problems.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 // The different rows of a matrix beside a layout of it.
 
@@ -100,6 +104,66 @@ TEST_CASE("rows that repeat are found in every layout that is a copy") {
     CHECK(find_row_dictionary(narrow, A));
     check_says(dictionary_of(narrow), A);
   }
+}
+
+TEST_CASE("blocks of rows with the same columns are found") {
+  const auto block_size_of = [](const CsrMatrix<double>& A, const FormatSpec& spec) {
+    Matrix<double> layout = build_format(A, spec);
+    REQUIRE(find_row_dictionary(layout, A));
+    check_says(dictionary_of(layout), A);
+    return dictionary_of(layout).operand().block_size;
+  };
+  CHECK(block_size_of(generate_problem("elasticity3d:8"), {"bsell", 3}) == 3);
+  CHECK(block_size_of(generate_problem("elasticity3d:8"), {"dia", 1}) == 3);
+  CHECK(block_size_of(generate_problem("elasticity2d:16"), {"bsell", 1}) == 2);
+  CHECK(block_size_of(generate_problem("poisson2d:20"), {"dia", 1}) == 1);
+  CHECK(block_size_of(generate_problem("stencil27:9"), {"dia", 1}) == 1);
+  CHECK(block_size_of(repeating_diagonal(66, 3), {"dia", 1}) == 1);
+
+  // Rows p of blocks of three that are full, in columns of the blocks `neighbour` before and after, but for one entry.
+  const auto banded = [](index_t blocks, index_t shift, index_t lacking) {
+    std::vector<index_t> offsets = {0}, columns;
+    std::vector<double> values;
+    const index_t n = 3 * blocks;
+    for (index_t i = 0; i < n; ++i) {
+      const index_t first = i - i % 3 + shift;
+      for (index_t j = first; j < first + 6; ++j)
+        if (j >= 0 && j < n && !(i == lacking && j == first + 1)) {
+          columns.push_back(j);
+          values.push_back(j == i ? 9 : 1 + (i + j) % 3);
+        }
+      offsets.push_back(static_cast<index_t>(columns.size()));
+    }
+    const auto held = [](const auto& data) {
+      using T = typename std::decay_t<decltype(data)>::value_type;
+      Vector<T> copy("copy", data.size());
+      std::copy(data.begin(), data.end(), copy.data());
+      return copy;
+    };
+    return CsrMatrix<double>(n, n, 1, held(offsets), held(columns), held(values));
+  };
+  CHECK(block_size_of(banded(40, 0, -1), {"bsell", 1}) == 3);
+  CHECK(block_size_of(banded(40, -3, -1), {"bsell", 1}) == 3);
+  CHECK(block_size_of(banded(40, -1, -1), {"bsell", 1}) == 1);  // not whole blocks
+  CHECK(block_size_of(banded(40, 0, 61), {"bsell", 1}) == 1);   // one row has other columns
+  CHECK(block_size_of(banded(40, 0, 119), {"bsell", 1}) == 1);
+
+  // New values keep the blocks, other columns do not.
+  const CsrMatrix<double> A = banded(40, 0, -1), B = banded(40, 0, 61);
+  Matrix<double> layout = build_format(A, {"bsell", 1});
+  REQUIRE(find_row_dictionary(layout, A));
+  const CsrMatrix<double> twice = convert_values<double>(A);
+  for (std::size_t k = 0; k < twice.values.extent(0); ++k) twice.values(k) = 2 * A.values(k);
+  update_values(layout, twice);
+  CHECK(dictionary_of(layout).block_size == 3);
+  check_says(dictionary_of(layout), twice);
+  const CsrMatrix<double> other = banded(40, -3, -1);
+  const auto renewed = detail::set_up::row_dictionary<Kokkos::DefaultHostExecutionSpace>(
+      other, dictionary_of(layout));
+  CHECK(renewed.block_size == 3);
+  check_says(renewed, other);
+  CHECK(detail::set_up::row_dictionary<Kokkos::DefaultHostExecutionSpace>(B, renewed).block_size ==
+        1);
 }
 
 TEST_CASE("at most 256 different rows, and each often") {

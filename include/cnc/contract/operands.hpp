@@ -54,6 +54,8 @@ struct RowDictionaryOperand {
   index_t kinds = 0;                     ///< different rows
   index_t size = 0;                      ///< starts[kinds], known to the host
   index_t longest = 0;                   ///< entries of the longest row, the same
+  /// b = 2 or 3: rows b p to b p + b - 1 have entries in the same columns, whole blocks of b that begin at multiples of b; 1: they do not.
+  int block_size = 1;
   /// [run_count + 1] rows at which one of another kind begins than before, and the last one's end; null: rows of one kind do
   /// not follow each other for long, or the matrix is in device memory.
   const index_t* runs = nullptr;
