@@ -22,12 +22,19 @@ constexpr double digits = 18.4;  // -ln 1e-8
 constexpr double never = 1e9;    // iterations of one that does not get on
 constexpr double nowhere = 1e6;  // from which on it is said so
 
-/// How much smaller the residual becomes per iteration, in the later half of a trial; from the beginning where that ended early.
+/// How much smaller the residual becomes per iteration, in the later half of a trial; from the beginning where that ended early. The residual is that of
+/// minimal smoothing (Zhou & Walker, Residual smoothing techniques for iterative methods, 1994), which is not tossed up and down as that of CG is.
 double rate_of(const SolveReport& report) {
   const auto& history = report.history;
   if (history.size() < 2 || !(history.back() > 0)) return report.converged() ? 1e-8 : 1;
   const std::size_t last = history.size() - 1, first = report.converged() ? 0 : last / 2;
-  const double rate = std::pow(history[last] / history[first], 1.0 / double(last - first));
+  double inverse_squares = 0, before = 0;
+  for (std::size_t k = 0; k <= last; ++k) {
+    const double relative = history[0] / history[k];
+    inverse_squares += relative * relative;
+    if (k == first) before = inverse_squares;
+  }
+  const double rate = std::pow(before / inverse_squares, 0.5 / double(last - first));
   return std::isfinite(rate) && rate < 1 ? rate : 1;
 }
 
@@ -61,37 +68,44 @@ struct Costs {
   double multigrid_setup = 200, multigrid_iteration = 3;  ///< and 4 for each product of the levels
   double factor_setup = 100, threshold_setup = 200;       ///< the second of ict and ilut
   double factor_iteration = 5;
-  double exact_iteration = 5;    ///< with factors in the order of the rows
-  bool by_colours = false;       ///< the factors that are tried first
+  double level = 0;            ///< of each level of factors, beside that
+  int sweeps = 0;              ///< of factors that are tried before exact ones; 0: none
+  double swept_iteration = 0;  ///< with those
+  double doubtful = 100;  ///< work that Jacobi promises: from there on it is tried for `longer`
+  index_t longer = 80;
   double many_iterations = 667;  ///< promised by a trial of 30, which are tried for longer
 
   /// Of hosts, with two threads. Products read a layout, in less time than set-ups and factors, which one thread solves with, take to read the
   /// same matrix in CSR: `lead` times less.
   static Costs of_host(double lead) {
-    const double factor_iteration = jacobi_iteration + 3.5 * lead;
     return {.multigrid_setup = 200 * lead,
             .factor_setup = 100 * lead,
             .threshold_setup = 200 * lead,
-            .factor_iteration = factor_iteration,
-            .exact_iteration = factor_iteration};
+            .factor_iteration = jacobi_iteration + 3.5 * lead,
+            .doubtful = 100 * lead};
   }
 
-  /// Of devices: what a kernel takes beside its bytes, and the colouring of factors by a thread of the host, count as well. Constants
-  /// of an H200; of a smaller device products and launches are slower by about as much.
-  static Costs of_device(index_t rows, offset_t nonzeros, std::size_t value_bytes) {
-    constexpr double launch_seconds = 3e-6, bytes_per_second = 4e12, colour_seconds = 0.25e-6;
+  /// Of devices: what a kernel takes beside its bytes, and factors by a thread of the host, count as well. Constants of an H200 and an H100; of a smaller device
+  /// products and launches are slower by about as much.
+  static Costs of_device(offset_t nonzeros, std::size_t value_bytes) {
+    constexpr double launch_seconds = 3e-6, bytes_per_second = 4e12, entry_seconds = 80e-9;
     const double product = launch_seconds + double(nonzeros) *
                                                 double(value_bytes + sizeof(index_t)) /
                                                 bytes_per_second;
     const double launch = launch_seconds / product;
-    const double factor_setup = 20 + colour_seconds * double(rows) / product;
-    return {.multigrid_setup = 200 + 1400 * launch,
+    const double factor_setup = entry_seconds * double(nonzeros) / product;
+    const double multigrid_setup = 200 + 1400 * launch;
+    constexpr int sweeps = 5;
+    return {.multigrid_setup = multigrid_setup,
             .multigrid_iteration = 3 + 17 * launch,
             .factor_setup = factor_setup,
-            .threshold_setup = 10 * factor_setup,
-            .factor_iteration = 4 + 40 * launch,
-            .exact_iteration = 4 + 1000 * launch,
-            .by_colours = true,
+            .threshold_setup = 6 * factor_setup,
+            .factor_iteration = 4,
+            .level = 2 * launch,
+            .sweeps = sweeps,
+            .swept_iteration = jacobi_iteration + 2 * launch + sweeps * (1 + launch),
+            .doubtful = 0.5 * multigrid_setup,
+            .longer = 160,
             .many_iterations = 300};
   }
 };
@@ -126,7 +140,7 @@ class Trials {
 
   /// Sets up a candidate and tries it.
   PreconditionerSetup consider(std::shared_ptr<Base> candidate, index_t iterations, double set_up,
-                               double per_iteration) {
+                               double per_iteration, double per_level = 0) {
     const PreconditionerSetup outcome = candidate->set_up(ctx_, A_, layout_);
     if (!outcome.ok()) {
       failed_.push_back(candidate->name());
@@ -134,6 +148,8 @@ class Trials {
     }
     if (auto* const multigrid = dynamic_cast<Amg<V, Exec>*>(candidate.get()))
       per_iteration += 4 * multigrid->hierarchy().operator_complexity();
+    if (auto* const factors = dynamic_cast<IncompleteFactorization<V, Exec>*>(candidate.get()))
+      per_iteration += per_level * factors->levels();
     tried_.push_back({std::move(candidate), set_up, per_iteration, iterations, never, false, {}});
     observe(tried_.back());
     return outcome;
@@ -315,7 +331,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
     costs = Costs::of_host(std::max(
         1.0, A.spmv_cost(sizeof(V)).bytes / std::max(1.0, spmv_cost(layout, sizeof(V)).bytes)));
   else
-    costs = Costs::of_device(A.rows, A.blocks(), sizeof(V));
+    costs = Costs::of_device(A.blocks(), sizeof(V));
   State& s = *state_;
   s.taken = {};
   s.choice.clear();
@@ -340,10 +356,9 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
     return trials.least_work() > std::max(little, set_up);
   };
   const bool is_hard = trials.promised() > costs.many_iterations;
-  constexpr index_t longer = 80;
   // Where Jacobi may be enough it is looked at twice.
-  if (may_win(costs.factor_setup) && trials.least_work() < 2 * costs.multigrid_setup)
-    trials.try_longer(jacobi, longer);
+  if (may_win(costs.doubtful) && trials.least_work() < 2 * costs.multigrid_setup)
+    trials.try_longer(jacobi, costs.longer);
   if (may_win(costs.multigrid_setup) && A.rows >= worth_levels)
     trials.consider(s.amg, is_hard ? 24 : 8, costs.multigrid_setup, costs.multigrid_iteration);
   // Multigrid that works needs no rival.
@@ -351,30 +366,28 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
                      trials.least_work() < costs.multigrid_setup + 250 + 200.0 * s.solves;
   // With some of the work of their trial.
   if (may_win(1.5 * costs.factor_setup) && !works) {
-    trials.try_longer(jacobi, longer);
-    const auto consider_factors = [&](bool by_colours, double per_iteration) {
-      const auto factors = [&](IncompleteOptions options) {
-        options.by_colours = by_colours;
-        return std::make_shared<IncompleteFactorization<V, Exec>>(options);
+    trials.try_longer(jacobi, costs.longer);
+    const auto consider_factors = [&](int sweeps) {
+      const double per_iteration = sweeps > 0 ? costs.swept_iteration : costs.factor_iteration;
+      const auto consider = [&](IncompleteOptions options, index_t iterations, double set_up,
+                                double times) {
+        options.sweeps = sweeps;
+        trials.consider(std::make_shared<IncompleteFactorization<V, Exec>>(options), iterations,
+                        set_up, times * per_iteration, sweeps > 0 ? 0 : costs.level);
       };
+      // What fills in has more of a triangle for sweeps to miss.
       if (trials.by_cg()) {
-        trials.consider(factors({IncompleteKind::ic0}), 20, costs.factor_setup, per_iteration);
-        // What fills in has more levels, which colours are there to avoid.
-        if (!by_colours && trials.least_work() > 300)
-          trials.consider(factors({IncompleteKind::ict, 1e-2}), 20, costs.threshold_setup,
-                          1.5 * per_iteration);
+        consider({IncompleteKind::ic0}, 20, costs.factor_setup, 1);
+        if (sweeps == 0 && trials.least_work() > 300)
+          consider({IncompleteKind::ict, 1e-2}, 20, costs.threshold_setup, 1.5);
         return;
       }
-      trials.consider(factors({IncompleteKind::ilu0}), is_hard ? 40 : 20, costs.factor_setup,
-                      per_iteration);
-      if (trials.least_work() > 1000)
-        trials.consider(factors({IncompleteKind::ilut, 1e-3, 5}), 20, costs.threshold_setup,
-                        2 * per_iteration);
+      consider({IncompleteKind::ilu0}, is_hard ? 40 : 20, costs.factor_setup, 1);
+      if (sweeps == 0 && trials.least_work() > 1000)
+        consider({IncompleteKind::ilut, 1e-3, 5}, 20, costs.threshold_setup, 2);
     };
-    if (may_win(1.5 * costs.factor_setup))
-      consider_factors(costs.by_colours, costs.factor_iteration);
-    if (costs.by_colours && trials.promised() > hopeless)
-      consider_factors(false, costs.exact_iteration);
+    if (may_win(1.5 * costs.factor_setup)) consider_factors(costs.sweeps);
+    if (costs.sweeps > 0 && trials.promised() > hopeless) consider_factors(0);
     // GMRES may stand still at first, and then there is little to lose.
     if (!trials.by_cg() && trials.promised() > hopeless) trials.try_all_longer(60);
   }
