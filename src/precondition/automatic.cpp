@@ -22,16 +22,16 @@ constexpr double digits = 18.4;  // -ln 1e-8
 constexpr double never = 1e9;    // iterations of one that does not get on
 constexpr double nowhere = 1e6;  // from which on it is said so
 
-/// How much smaller the residual becomes per iteration, in the later half of a trial; from the beginning where that ended early. The residual is that of
-/// minimal smoothing (Zhou & Walker, Residual smoothing techniques for iterative methods, 1994), which is not tossed up and down as that of CG is.
-double rate_of(const SolveReport& report) {
+/// How much smaller the residual becomes per iteration, in the later half of a trial; from the beginning where that ended early. Of CG, whose residual is tossed
+/// up and down, it is that of minimal smoothing (Zhou & Walker, Residual smoothing techniques for iterative methods, 1994), which falls by 1 / sqrt k even where nothing is gained.
+double rate_of(const SolveReport& report, bool by_cg) {
   const auto& history = report.history;
   if (history.size() < 2 || !(history.back() > 0)) return report.converged() ? 1e-8 : 1;
   const std::size_t last = history.size() - 1, first = report.converged() ? 0 : last / 2;
   double inverse_squares = 0, before = 0;
   for (std::size_t k = 0; k <= last; ++k) {
     const double relative = history[0] / history[k];
-    inverse_squares += relative * relative;
+    inverse_squares = by_cg ? inverse_squares + relative * relative : relative * relative;
     if (k == first) before = inverse_squares;
   }
   const double rate = std::pow(before / inverse_squares, 0.5 / double(last - first));
@@ -94,7 +94,7 @@ struct Costs {
                                                 bytes_per_second;
     const double launch = launch_seconds / product;
     const double factor_setup = entry_seconds * double(nonzeros) / product;
-    const double multigrid_setup = 200 + 1400 * launch;
+    const double multigrid_setup = 200 + 2800 * launch;
     constexpr int sweeps = 5;
     return {.multigrid_setup = multigrid_setup,
             .multigrid_iteration = 3 + 17 * launch,
@@ -176,15 +176,17 @@ class Trials {
   /// @}
 
   /// @{
-  /// The candidate that promises the least work, that work and its iterations, and those of a given one; null and infinite without any.
+  /// The candidate that promises the least work, that work and its iterations, and those of a given one; null and infinite without any. The one with the fewest iterations is sought
+  /// among those that are not many times more work.
   std::shared_ptr<Base> best() const { return tried_.empty() ? nullptr : least().candidate; }
   double least_work() const { return tried_.empty() ? infinite : work(least()); }
   std::shared_ptr<Base> with_fewest_iterations() const {
-    return std::min_element(tried_.begin(), tried_.end(),
-                            [&](const auto& one, const auto& other) {
-                              return iterations(one) < iterations(other);
-                            })
-        ->candidate;
+    constexpr double far_too_much = 8;  // solving level by level on a device can be
+    const Tried<V, Exec>* fewest = &least();
+    for (const auto& tried : tried_)
+      if (iterations(tried) < iterations(*fewest) && work(tried) < far_too_much * work(least()))
+        fewest = &tried;
+    return fewest->candidate;
   }
   double iterations_of(const std::shared_ptr<Base>& candidate) const {
     for (const auto& tried : tried_)
@@ -266,7 +268,8 @@ class Trials {
       tried.promise = never;
       return;
     }
-    const double rate = report.status == SolveStatus::not_positive_definite ? 1 : rate_of(report);
+    const double rate =
+        report.status == SolveStatus::not_positive_definite ? 1 : rate_of(report, by_cg_);
     tried.promise = rate < 1 ? std::min(never, std::ceil(digits / -std::log(rate))) : never;
     tried.has_converged = report.converged();
     tried.progress = progress_of(report, by_cg_);
