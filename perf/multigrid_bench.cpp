@@ -105,7 +105,8 @@ struct Subject {
   }
 
   void measure(Table& table, Table& parts) const {
-    const Matrix<double, Space> layout = build_format(A, parse_format("auto"));
+    Matrix<double, Space> layout = build_format(A, parse_format("auto"));
+    find_row_dictionary(layout, A);  // as a solver does
     const auto amg = multigrid();
     require(amg->set_up(ctx, A, layout).ok(), "the set-up found a row at fault");
     amg->clear();
