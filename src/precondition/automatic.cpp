@@ -104,7 +104,7 @@ struct Costs {
             .level = 2 * launch,
             .sweeps = sweeps,
             .swept_iteration = jacobi_iteration + 2 * launch + sweeps * (1 + launch),
-            .doubtful = 0.5 * multigrid_setup,
+            .doubtful = 0.2 * multigrid_setup,
             .longer = 160,
             .many_iterations = 300};
   }
@@ -394,7 +394,8 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
         consider({IncompleteKind::ilut, 1e-3, 5}, 20, costs.threshold_setup, 2);
     };
     if (may_win(1.5 * costs.factor_setup)) consider_factors(costs.sweeps);
-    if (costs.sweeps > 0 && trials.promised() > hopeless) consider_factors(0);
+    // CG gets there in the end, and sooner than by level after level.
+    if (costs.sweeps > 0 && !trials.by_cg() && trials.promised() > hopeless) consider_factors(0);
     // GMRES may stand still at first, and then there is little to lose.
     if (!trials.by_cg() && trials.promised() > hopeless) trials.try_all_longer(60);
   }
