@@ -22,7 +22,7 @@ struct AutomaticOptions {
 ///
 /// Errors   those of the candidates; a row at fault is one of Jacobi's where no candidate could be set up.
 /// Cost     set_up 45 products for Jacobi's trial. Where that promises more than 100, the set-ups and trials of the others; before factors are
-///          tried, Jacobi's trial is repeated for 120 products; update_values is that of the candidate taken.
+///          tried, and where Jacobi may be enough, its trial is repeated for 120 products, on a device for 240; update_values is that of the candidate taken.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class AutomaticPreconditioner final : public PreconditionerBase<V, Exec> {
  public:
