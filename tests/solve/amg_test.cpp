@@ -6,6 +6,8 @@
 #include <cnc/amg.hpp>
 #include <cnc/blas1.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -657,5 +659,53 @@ TEST_CASE("a hierarchy has the same bits on any number of threads") {
       omp_set_num_threads(before);
 #endif
     }
+  }
+}
+
+namespace {
+
+/// What Kokkos has allocated since `begin`, and the most at one time.
+struct Allocated {
+  static inline double now = 0, most = 0;
+  static void begin() {
+    namespace Tools = Kokkos::Tools::Experimental;
+    now = most = 0;
+    Tools::set_allocate_data_callback([](auto, const char*, const void*, std::uint64_t size) {
+      most = std::max(most, now += double(size));
+    });
+    Tools::set_deallocate_data_callback(
+        [](auto, const char*, const void*, std::uint64_t size) { now -= double(size); });
+  }
+  static void end() {
+    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+    Kokkos::Tools::Experimental::set_deallocate_data_callback(nullptr);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("multigrid says before a set-up how much memory it takes") {
+  Context<> ctx;
+  for (const char* problem : {"poisson3d:40", "anisotropic2d:200:0.01", "stencil27:32",
+                              "elasticity3d:14", "wathen:60x60"}) {
+    INFO(problem);
+    const CsrMatrix<double> A = generate_problem(problem);
+    const bool has_modes = std::string(problem) == "elasticity3d:14";
+    Amg<double> amg({.block_size = has_modes ? 3 : 0});
+    if (has_modes) {
+      std::vector<Vector<const double>> modes;
+      for (const auto& mode : rigid_body_modes<double>(problem_coordinates(problem), 3))
+        modes.push_back(mode);
+      amg.set_near_null_space(modes);
+    }
+    const double said = amg.bytes(A.rows, A.blocks());
+    const Matrix<double> layout = build_format(A, {"auto", 1});
+    Allocated::begin();
+    REQUIRE(amg.set_up(ctx, A, layout).ok());
+    const double taken = Allocated::most;
+    Allocated::end();
+    CAPTURE(said, taken);
+    CHECK(said > 0.7 * taken);
+    CHECK(said < 1.6 * taken);
   }
 }

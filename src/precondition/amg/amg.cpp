@@ -119,15 +119,19 @@ std::string Amg<V, Exec>::name() const {
 
 template <class V, class Exec>
 double Amg<V, Exec>::bytes(index_t rows, offset_t nonzeros) const {
-  // The matrix in the cycle, prolongations both ways, the products that update_values goes through, and half of all that
-  // again for coarser levels.
+  // Of all levels: the matrix in the cycle, prolongations both ways and the products that update_values goes through, and blocks of the matrix.
+  constexpr double entries_of_row = 13,
+                   entries_of_vector = 9;  // measured; the second of several vectors
+  const AmgOptions& options = state_->options;
   const double n = rows, entries = double(nonzeros);
+  const double vectors = std::max<double>(options.block_size, double(state_->near_null.size()));
+  const double of_row = vectors > 1 ? entries_of_vector * vectors : entries_of_row;
   const double cycle = entries * (sizeof(float) + sizeof(index_t)) + 5 * n * sizeof(float);
-  const double products = 3 * n * 3 * (sizeof(V) + sizeof(index_t));
-  const double graph = entries * sizeof(index_t);
-  const bool sweeps = state_->options.smoother == AmgSmoother::gauss_seidel ||
-                      state_->options.smoother == AmgSmoother::ilu0;
-  return 1.5 * (cycle + products + graph + (sweeps ? cycle : 0));
+  const double products = 3 * n * of_row * (sizeof(V) + (vectors > 1 ? 1 : sizeof(index_t)));
+  const double blocks = vectors > 1 ? entries * sizeof(V) : 0;
+  const bool sweeps =
+      options.smoother == AmgSmoother::gauss_seidel || options.smoother == AmgSmoother::ilu0;
+  return cycle + products + blocks + (sweeps ? 2 * cycle : 0);
 }
 
 template <class V, class Exec>
