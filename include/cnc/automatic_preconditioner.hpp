@@ -21,7 +21,7 @@ struct AutomaticOptions {
 /// what one costs, in products, and with the set-up, is what candidates are compared by. No clock is read: the choice is the same on every run.
 ///
 /// Errors   those of the candidates; a row at fault is one of Jacobi's where no candidate could be set up.
-/// Cost     set_up 45 products for Jacobi's trial. Where that promises more than 100, the set-ups and trials of the others; before factors are
+/// Cost     set_up 45 products for Jacobi's trial. Where that promises more work than 100 products and than a set-up, the set-ups and trials of the others; before factors are
 ///          tried, and where Jacobi may be enough, its trial is repeated for 120 products, on a device for 240; update_values is that of the candidate taken.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class AutomaticPreconditioner final : public PreconditionerBase<V, Exec> {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -353,11 +354,15 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   found.first_rows = kind_rows;
   found.longest = longest;
   add_stencil(exec, found);
-  if (found.stencil(0).size == 0) found.block_size = block_size_of(exec, found, starts);
+  try {
+    found.block_size = block_size_of(exec, found, starts);
+  } catch (const OutOfMemory&) {  // products do without
+  } catch (const std::bad_alloc&) {
+  }
   return found;
 }
 
-/// Gives the kinds of a dictionary the values of A; false where rows of one kind are no longer the same, or where they were before. Allocates nothing.
+/// Gives the kinds of a dictionary the values of A; false where rows of one kind are no longer the same, or have other columns than before. Allocates nothing.
 template <class Exec, class T, class S, class Space>
 bool renewed(const RowDictionary<T, Space>& old, const CsrMatrix<S, Space>& A) {
   const Exec exec = instance<Exec>();

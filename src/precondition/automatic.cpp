@@ -23,19 +23,26 @@ constexpr double never = 1e9;    // iterations of one that does not get on
 constexpr double nowhere = 1e6;  // from which on it is said so
 
 /// How much smaller the residual becomes per iteration, in the later half of a trial; from the beginning where that ended early. Of CG, whose residual is tossed
-/// up and down, it is that of minimal smoothing (Zhou & Walker, Residual smoothing techniques for iterative methods, 1994), which falls by 1 / sqrt k even where nothing is gained.
+/// up and down, it is that of minimal smoothing (Zhou & Walker, Residual smoothing techniques for iterative methods, 1994). That falls by 1 / sqrt k even where
+/// nothing is gained, and says nothing where it hardly does better.
 double rate_of(const SolveReport& report, bool by_cg) {
   const auto& history = report.history;
   if (history.size() < 2 || !(history.back() > 0)) return report.converged() ? 1e-8 : 1;
   const std::size_t last = history.size() - 1, first = report.converged() ? 0 : last / 2;
+  const auto rate_between = [&](double before, double after) {
+    const double rate = std::pow(after / before, 1 / double(last - first));
+    return std::isfinite(rate) && rate < 1 ? rate : 1;
+  };
   double inverse_squares = 0, before = 0;
   for (std::size_t k = 0; k <= last; ++k) {
     const double relative = history[0] / history[k];
-    inverse_squares = by_cg ? inverse_squares + relative * relative : relative * relative;
+    inverse_squares += relative * relative;
     if (k == first) before = inverse_squares;
   }
-  const double rate = std::pow(before / inverse_squares, 0.5 / double(last - first));
-  return std::isfinite(rate) && rate < 1 ? rate : 1;
+  const double smoothed = rate_between(std::sqrt(inverse_squares), std::sqrt(before));
+  const double standing = rate_between(std::sqrt(double(last + 1)), std::sqrt(double(first + 1)));
+  return by_cg && smoothed < standing * standing ? smoothed
+                                                 : rate_between(history[first], history[last]);
 }
 
 /// How far a trial had come after each of its iterations, in a measure that is the same for all candidates; never falling. Of CG the part of x . A x that is
@@ -269,7 +276,7 @@ class Trials {
       Kokkos::deep_copy(x_, V(0));
       report = solver.solve(b_, x_);
     } catch (const OutOfMemory&) {  // of the trial, which may keep more vectors than the solve
-      tried.promise = never;
+      if (tried.progress.empty()) tried.promise = never;
       return;
     }
     const double rate =
@@ -394,7 +401,7 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
         consider({IncompleteKind::ilut, 1e-3, 5}, 20, costs.threshold_setup, 2);
     };
     if (may_win(1.5 * costs.factor_setup)) consider_factors(costs.sweeps);
-    // CG gets there in the end, and sooner than by level after level.
+    // CG gets there in the end, and faster than with level-by-level solves.
     if (costs.sweeps > 0 && !trials.by_cg() && trials.promised() > hopeless) consider_factors(0);
     // GMRES may stand still at first, and then there is little to lose.
     if (!trials.by_cg() && trials.promised() > hopeless) trials.try_all_longer(60);

@@ -6,7 +6,9 @@
 #include <cnc/automatic_preconditioner.hpp>
 #include <cnc/options.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -77,6 +79,24 @@ TEST_CASE("a fourth-order problem is one for a factorisation") {
   jacobi.prepare(plate.A);
   CHECK(jacobi.solve(plate.b, zeros<double>(plate.rows())).iterations >
         4 * chosen.report.iterations);
+}
+
+TEST_CASE("CG that stands still promises nothing") {
+  // Products are so fast that little else is cheap: 25 points a row, of at most 25 kinds of rows.
+  constexpr index_t n = 110;
+  std::vector<Triplet<double>> entries;
+  for (index_t y = 0; y < n; ++y)
+    for (index_t x = 0; x < n; ++x)
+      for (index_t v = std::max<index_t>(y - 1, 0); v <= std::min(y + 1, n - 1); ++v)
+        for (index_t u = std::max<index_t>(x - 1, 0); u <= std::min(x + 1, n - 1); ++u)
+          entries.push_back({x + n * y, u + n * v, u == x && v == y ? 8.0 : -1.0});
+  const auto plate = plate_problem(csr_from_triplets<double>(n * n, n * n, entries));
+  Context<> ctx;
+  const auto chosen = solve_chosen(ctx, Method::pcg, plate);
+  INFO(chosen.object->choice());
+  CHECK(chosen.object->name() != "jacobi");
+  CHECK(chosen.report.converged());
+  CHECK(chosen.report.iterations < 500);
 }
 
 TEST_CASE("a matrix that CG finds to be indefinite is tried with GMRES") {
