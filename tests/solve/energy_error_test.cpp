@@ -156,3 +156,18 @@ CNC_SOLVER_TEST("where the energy norm is not estimated it is NaN") {
   options.method = Method::minres;
   CHECK(std::isnan(estimate(options)));
 }
+
+TEST_CASE("gains begin anew where the true residual has replaced that of the recurrence") {
+  Context<> ctx("reference");
+  const auto P = known_problem<double>("poisson2d:60");
+  SolveOptions options;
+  options.rtol = 1e-16;
+  const SolveReport report = solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+  REQUIRE(report.restarts > 0);
+  CHECK(!report.energy_gains.empty());
+  CHECK(report.energy_gains.size() < static_cast<std::size_t>(report.iterations));
+  // Little was left to gain then.
+  const double whole = energy_distance(P.A, P.solution, zeros<double>(P.rows()));
+  CHECK(std::accumulate(report.energy_gains.begin(), report.energy_gains.end(), 0.0) <
+        1e-12 * whole * whole);
+}
