@@ -192,7 +192,6 @@ struct EncodeRow {
 struct PlaceInBlock {
   std::uint8_t row;
   std::uint8_t columns;  ///< the first kind with the same
-  bool operator==(const PlaceInBlock&) const = default;
 };
 struct IsOutOfBlock {
   const std::uint8_t* codes;

@@ -5,7 +5,6 @@
 #include <cnc/formats.hpp>
 #include <cnc/problems.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -120,7 +119,7 @@ TEST_CASE("blocks of rows with the same columns are found") {
   CHECK(block_size_of(generate_problem("stencil27:9"), {"dia", 1}) == 1);
   CHECK(block_size_of(repeating_diagonal(66, 3), {"dia", 1}) == 1);
 
-  // Rows p of blocks of three that are full, in columns of the blocks `neighbour` before and after, but for one entry.
+  // Blocks of three rows, each full in six columns that begin `shift` after the block's own, but for one entry of row `lacking`.
   const auto banded = [](index_t blocks, index_t shift, index_t lacking) {
     std::vector<index_t> offsets = {0}, columns;
     std::vector<double> values;
@@ -134,13 +133,10 @@ TEST_CASE("blocks of rows with the same columns are found") {
         }
       offsets.push_back(static_cast<index_t>(columns.size()));
     }
-    const auto held = [](const auto& data) {
-      using T = typename std::decay_t<decltype(data)>::value_type;
-      Vector<T> copy("copy", data.size());
-      std::copy(data.begin(), data.end(), copy.data());
-      return copy;
-    };
-    return CsrMatrix<double>(n, n, 1, held(offsets), held(columns), held(values));
+    using detail::set_up::brought;
+    return CsrMatrix<double>(n, n, 1, brought<HostSpace>("offsets", offsets),
+                             brought<HostSpace>("columns", columns),
+                             brought<HostSpace>("values", values));
   };
   CHECK(block_size_of(banded(40, 0, -1), {"bsell", 1}) == 3);
   CHECK(block_size_of(banded(40, -3, -1), {"bsell", 1}) == 3);
