@@ -220,11 +220,8 @@ class PartitionedMatrix {
   template <class, class>
   friend class DistributedSolver;
   friend struct detail::PartitionAccess;
-  void take_rows(const OwnRows<T>& rows, offset_t first_column, index_t columns);
+  void take_rows(const OwnRows<T>& rows);
   void take_numbered_rows(const OwnRows<T>& rows);
-  /// The same of a matrix whose columns are no rows: those that this rank has for own.
-  PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& rows, offset_t first_column,
-                    index_t columns);
   detail::Halo<T>& halo() const;
   std::shared_ptr<const Communicator> ranks_;
   std::shared_ptr<detail::Halo<T>> halo_;

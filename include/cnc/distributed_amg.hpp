@@ -15,7 +15,7 @@ namespace cnc {
 /// ranks. Aggregates are of the nodes of one rank; prolongations are smoothed across ranks, and so is every level. From a level on
 /// that is small beside the own part of the finest one every rank has the whole of it and goes through the levels below by itself, with Amg.
 ///
-/// Set up on the hosts, whatever Exec is; cycles are where the vectors are.
+/// Set up in the memory of the vectors; the hosts see rows that are coupled with other ranks, and the level that every rank has.
 ///
 /// Values   as Amg. The smoothers are chebyshev, jacobi and l1_jacobi. W- and K-cycles visit levels twice that come after the first one that
 ///          every rank has: with few levels they are V-cycles.

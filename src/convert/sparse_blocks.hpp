@@ -1,9 +1,12 @@
 #pragma once
 
 #include "convert/transposed_pattern.hpp"
+#include "huge_pages.hpp"
 #include "on_each.hpp"
 
 #include <cnc/vector.hpp>
+
+#include <utility>
 
 // Sparse matrices of small blocks, square or not, as multigrid and products of matrices have them.
 
@@ -81,6 +84,23 @@ void take_transposed(const Exec& exec, const SparseBlocks<T, Space>& from,
   const int threads = sharing<Exec>(to.block_values());
   on_each(exec, to.blocks() * threads,
           TakeTransposed<T>{operand_of(from), operand_of(to), origins.data(), threads});
+}
+
+/// A^T, and which block of A each of its blocks is. Waits.
+template <class Exec, class T, class Space>
+std::pair<SparseBlocks<T, Space>, Vector<index_t, Space>> transpose_of(
+    const Exec& exec, const SparseBlocks<T, Space>& A) {
+  const TransposedPattern<Space> pattern = transposed_blocks(A);
+  const SparseBlocks<T, Space> to{A.cols,
+                                  A.rows,
+                                  A.width,
+                                  A.height,
+                                  pattern.row_offsets,
+                                  pattern.columns,
+                                  in_large_pages<T, Space>("cnc::transpose", A.values.extent(0))};
+  take_transposed(exec, A, pattern.origins, to);
+  exec.fence();
+  return {to, pattern.origins};
 }
 
 /// What the rows of B that row i of A names hold between them.

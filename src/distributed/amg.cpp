@@ -2,8 +2,7 @@
 
 #include "distributed/agreement.hpp"
 #include "distributed/among_ranks.hpp"
-#include "distributed/coarsen.hpp"
-#include "precondition/amg/build_cycle.hpp"
+#include "distributed/whole_amg.hpp"
 #include "solve/prepare.hpp"
 
 #include <algorithm>
@@ -33,88 +32,6 @@ std::shared_ptr<const Halo<M>> halo_in(const std::shared_ptr<Halo<V>>& halo) {
                 halo->plan, halo->facts, halo->partition, halo->numbers, halo->order});
   }
 }
-
-/// A small level of which every rank has the whole, and applies multigrid to all of it: what is its own of the result. In values
-/// of M, set up in those of V.
-template <class M, class V, class Exec>
-class WholeAmg final : public PreconditionerBase<M, Exec> {
- public:
-  using typename PreconditionerBase<M, Exec>::Space;
-
-  WholeAmg(std::shared_ptr<Channel> channel, const AmgOptions& options)
-      : channel_(std::move(channel)), amg_(options) {}
-
-  /// Collective. The same outcome on all ranks.
-  PreconditionerSetup take(Context<Exec>& ctx, const LevelOnRanks<V>& level) {
-    const auto ranks = static_cast<std::size_t>(channel_->size());
-    const offset_t mine[] = {level.A.first_row(), level.A.rows()};
-    const offset_t* const all = channel_->gather_all(mine, 2);
-    parts_.assign(all, all + 2 * ranks);
-    for (std::size_t r = 0; r < ranks; ++r)
-      most_ = std::max(most_, static_cast<std::size_t>(parts_[2 * r + 1]));
-    const CsrMatrix<V> A = whole_of(level.A);
-    const int k = level.near_null.vectors;
-    const std::vector<V> own(level.near_null.rows.data(),
-                             level.near_null.rows.data() + level.near_null.rows.extent(0));
-    const auto near_null = channel_->share_lists(own);
-    PreconditionerSetup outcome;
-    channel_->on_each([&] {
-      const auto n = static_cast<std::size_t>(A.rows);
-      std::vector<Vector<const V, Space>> vectors;
-      for (int c = 0; c < k; ++c) {
-        const auto vector = uninitialized<V>("cnc::near_null_space", n);
-        for (std::size_t r = 0; r < ranks; ++r)
-          for (offset_t i = 0; i < parts_[2 * r + 1]; ++i)
-            vector(static_cast<std::size_t>(parts_[2 * r] + i)) =
-                near_null[r][static_cast<std::size_t>(i * k + c)];
-        vectors.push_back(copy_to<Space>(vector));
-      }
-      // One vector of ones is what there is without any.
-      if (!level.near_null.is_one) amg_.set_near_null_space(std::move(vectors));
-      const Matrix<V> layout =
-          level.block_size > 1 ? Matrix<V>(to_bcsr(A, level.block_size)) : Matrix<V>(A);
-      outcome = amg_.set_up(
-          ctx, copy_to<Space>(A),
-          std::visit([](const auto& a) { return Matrix<V, Space>(copy_to<Space>(a)); }, layout));
-      f_ = zeroed<V, Space>("cnc::amg", n);
-      host_ = Kokkos::create_mirror_view(f_);
-      x_ = zeroed<V, Space>("cnc::amg", n);
-      padded_.assign(most_, V(0));
-    });
-    return outcome;
-  }
-  const AmgHierarchy& hierarchy() const { return amg_.hierarchy(); }
-
-  std::string name() const override { return "amg"; }
-  double bytes(index_t, offset_t) const override { return 0; }
-  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<M, Space>&,
-                             const Matrix<M, Space>&) override {
-    return {};
-  }
-  void apply(const Context<Exec>& ctx, const Vector<const M, Space>& r,
-             const Vector<M, Space>& z) const override {
-    const auto here = static_cast<std::size_t>(channel_->rank());
-    const auto first = static_cast<std::size_t>(parts_[2 * here]);
-    const Vector<const M> own = copy_to<HostSpace>(r);
-    std::copy_n(own.data(), own.extent(0), padded_.begin());
-    const V* const all = channel_->gather_all(padded_.data(), static_cast<int>(most_));
-    for (std::size_t part = 0; part < parts_.size() / 2; ++part)
-      std::copy_n(all + part * most_, parts_[2 * part + 1], host_.data() + parts_[2 * part]);
-    if constexpr (!is_host_space<Space>)
-      Kokkos::deep_copy(ctx.execution_space_instance(), f_, host_);
-    amg_.apply(ctx, f_, x_);
-    on_each(ctx, static_cast<offset_t>(z.extent(0)), ConvertTo<V, M>{x_.data() + first, z.data()});
-  }
-
- private:
-  std::shared_ptr<Channel> channel_;
-  Amg<V, Exec> amg_;
-  std::vector<offset_t> parts_;                 ///< the first row of each rank, and how many it has
-  std::size_t most_ = 0;                        ///< rows of a rank
-  Vector<V, Space> f_, x_;                      ///< of all rows
-  typename Vector<V, Space>::HostMirror host_;  ///< f_, on a device
-  mutable std::vector<V> padded_;
-};
 
 }  // namespace
 }  // namespace detail
@@ -178,7 +95,8 @@ struct DistributedAmg<V, Exec>::State {
   }
 
   template <class M>
-  PreconditionerSetup build(Context<Exec>& ctx, const Matrix<V, Space>& layout) {
+  PreconditionerSetup build(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
+                            const Matrix<V, Space>& layout) {
     using namespace detail;
     const Exec& exec = ctx.execution_space_instance();
     cycle.template emplace<Cycle<M, Exec>>();
@@ -186,24 +104,27 @@ struct DistributedAmg<V, Exec>::State {
     made.degree = facts.smoother_degree = options.smoother_degree;
     facts.smoother = options.smoother;
     made.kind = options.cycle;
-    made.symmetric = facts.symmetric =
-        !channel().anywhere(!is_symmetric(matrix.own_block(), Matrix<V>(matrix.own_block())));
+    made.symmetric = facts.symmetric = !channel().anywhere(!is_symmetric(A, layout));
     if constexpr (sizeof(M) < sizeof(V)) made.norm = zeroed<double, Space>("cnc::amg", 1);
     ctx.reserve(matrix.rows());
 
-    LevelOnRanks<V> level{matrix, block_size_of(layout), {}};
+    const int block = block_size_of(layout);
+    LevelOnRanks<V, Space> level;
     channel().on_each([&] {
-      level.near_null = near_null_space<V>(HostExec(), matrix.rows(), level.block_size, near_null);
+      level.A = {finest_blocks<Exec>(A, layout, block), PartitionAccess::halo(matrix)};
+      std::vector<Vector<const V, Space>> vectors;
+      for (const auto& vector : near_null) vectors.push_back(copy_to<Space>(vector));
+      level.near_null = near_null_space<V>(exec, A.rows, block, vectors);
     });
     for (int l = 0;; ++l) {
       made.levels.emplace_back();
       auto& to = made.levels.back();
       to.rows = level.A.rows();
-      to.A.ranks = among_ranks<M>(ctx, level.A);
+      to.A.ranks = among_ranks<M>(ctx, level.A.halo);
       const auto take_whole = [&]() -> PreconditionerSetup {
         AmgOptions rest = options;
         rest.max_levels = std::max(1, options.max_levels - l);
-        rest.block_size = level.block_size;
+        rest.block_size = level.A.own.height;
         const auto whole =
             std::make_shared<WholeAmg<M, V, Exec>>(PartitionAccess::halo(matrix)->channel, rest);
         to.allocate(true);
@@ -228,60 +149,59 @@ struct DistributedAmg<V, Exec>::State {
         facts.coarsest_seconds += below.coarsest_seconds;
         return {};
       };
-      if (level.A.all_rows() <= small_rows()) return take_whole();
+      const offset_t all_rows = level.A.halo->all_rows;
+      if (all_rows <= small_rows()) return take_whole();
 
       Laps laps(exec);
-      CoarseningOnRanks<V> coarsening(level);
-      const index_t n = level.A.rows();
-      const int b = level.block_size;
-      const auto inverse = in_large_pages<V, HostSpace>(
-          "cnc::amg", static_cast<std::size_t>(n) * static_cast<std::size_t>(b));
-      const index_t fault = invert_diagonal(HostExec(), coarsening.own(), inverse);
+      CoarseningOnRanks<V, Exec> coarsening(exec, level);
+      const int b = level.A.own.height;
+      const auto inverse = in_large_pages<V, Space>(
+          "cnc::amg", static_cast<std::size_t>(level.A.rows()) * static_cast<std::size_t>(b));
+      const index_t fault = invert_diagonal(exec, level.A.own, inverse);
       if (l == 0 && channel().anywhere(fault >= 0)) return {.row = fault};
       to.block_size = b;
       to.A.take(ctx, l == 0 ? layout_in<M>(exec, layout)
-                            : in_memory_of_cycle<M>(matrix_of<M>(HostExec(), coarsening.own())));
-      to.inverse = values_in<M>(exec, copy_to<Space>(inverse));
+                            : in_slices_on_host(matrix_of<M>(exec, level.A.own)));
+      to.inverse = values_in<M>(exec, inverse);
       to.allocate(false);
       exec.fence();
       to.largest = facts.symmetric ? largest_eigenvalue(ctx, to) : 0;
       if (to.largest == 0 || b == 1) {
-        double bound = row_sum_bound(HostExec(), coarsening.with_columns_of_others(), inverse);
+        double bound = row_sum_bound(exec, coarsening.with_columns_of_others(), inverse);
         to.A.ranks->take_largest(&bound, 1);
         if (to.largest == 0 || bound < to.largest) to.largest = bound;
       }
       to.smoother = options.smoother;
       if (options.smoother == AmgSmoother::l1_jacobi) {
-        const auto with_magnitudes = in_large_pages<V, HostSpace>("cnc::amg", inverse.extent(0));
-        const bool fails = invert_diagonal(HostExec(), coarsening.with_columns_of_others(),
-                                           with_magnitudes, true) >= 0;
+        const auto with_magnitudes = in_large_pages<V, Space>("cnc::amg", inverse.extent(0));
+        const bool fails =
+            invert_diagonal(exec, coarsening.with_columns_of_others(), with_magnitudes, true) >= 0;
         if (channel().anywhere(fails))
           to.smoother = AmgSmoother::chebyshev;
         else
-          to.inverse = values_in<M>(exec, copy_to<Space>(with_magnitudes));
+          to.inverse = values_in<M>(exec, with_magnitudes);
       }
       laps.add_to(facts.smoother_seconds);
 
-      LevelOnRanks<V> coarse;
-      PartitionedMatrix<V> P;
+      LevelOnRanks<V, Space> coarse;
+      BlocksOnRanks<V, Space> P;
       const bool has_next =
           l + 1 < options.max_levels &&
           coarsening.coarsen(options, facts.symmetric, inverse, to.largest, coarse, P, facts);
       constexpr offset_t still_small = 100000;
-      if (!has_next && l > 0 && level.A.all_rows() <= still_small) return take_whole();
-      const offset_t entries = level.A.facts().entries;
+      if (!has_next && l > 0 && all_rows <= still_small) return take_whole();
+      const offset_t entries = level.A.entries();
       AmgLevel facts_of_level = described(to, entries, b);
-      facts_of_level.rows = level.A.all_rows();
+      facts_of_level.rows = all_rows;
       facts_of_level.nonzeros = sum_of_all(channel(), entries);
       facts.levels.push_back(std::move(facts_of_level));
       if (!has_next) return {};
 
       Laps more(exec);
-      const auto ranks_of_P = among_ranks<M>(ctx, P);
-      const CsrMatrix<V> transposed = transpose(P.own_block());
-      to.prolongation.take(ctx, in_memory_of_cycle<M>(convert_values<M>(P.own_block())));
-      to.restriction.take(ctx, in_memory_of_cycle<M>(convert_values<M>(transposed)));
-      to.prolongation.ranks = to.restriction.ranks = ranks_of_P;
+      const auto transposed = transpose_of(exec, P.own).first;
+      to.prolongation.take(ctx, in_slices_on_host(matrix_of<M>(exec, P.own)));
+      to.restriction.take(ctx, in_slices_on_host(matrix_of<M>(exec, transposed)));
+      to.prolongation.ranks = to.restriction.ranks = among_ranks<M>(ctx, P.halo);
       to.restriction.is_transpose = true;
       more.add_to(facts.smoother_seconds);
       level = std::move(coarse);
@@ -290,16 +210,10 @@ struct DistributedAmg<V, Exec>::State {
 
   template <class M>
   std::shared_ptr<detail::OtherRanks> among_ranks(const Context<Exec>& ctx,
-                                                  const PartitionedMatrix<V>& A) {
-    const auto ranks = std::make_shared<detail::AmongRanks<M, Exec>>(
-        ctx, detail::halo_in<M>(detail::PartitionAccess::halo(A)));
+                                                  const std::shared_ptr<detail::Halo<V>>& halo) {
+    const auto ranks = std::make_shared<detail::AmongRanks<M, Exec>>(ctx, detail::halo_in<M>(halo));
     require_all.push_back([ranks] { ranks->require_all(); });
     return ranks;
-  }
-  template <class M>
-  static Matrix<M, Space> in_memory_of_cycle(const Matrix<M>& A) {
-    return detail::in_slices_on_host(
-        std::visit([](const auto& a) { return Matrix<M, Space>(copy_to<Space>(a)); }, A));
   }
 };
 
@@ -353,8 +267,7 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
     s.facts = {};
     s.cycle = {};
     s.require_all.clear();
-    const detail::HostExec host;
-    detail::Magnitudes magnitudes = detail::magnitudes_of(host, s.matrix.own_block());
+    detail::Magnitudes magnitudes = detail::magnitudes_of(ctx.execution_space_instance(), A);
     for (const V value : halo->rows.values)
       magnitudes.largest.take(std::abs(static_cast<double>(value)));
     const bool is_finite = std::isfinite(magnitudes.largest.value);
@@ -362,12 +275,11 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
       if (!is_finite) outcome = detail::row_without_number(ctx.execution_space_instance(), A);
       return;
     }
-    const bool is_float =
-        std::is_same_v<V, float> ||
-        (s.options.in_float && detail::range_is_float(magnitudes, s.matrix.own_block().rows));
+    const bool is_float = std::is_same_v<V, float> ||
+                          (s.options.in_float && detail::range_is_float(magnitudes, A.rows));
     s.facts.in_float = !halo->channel->anywhere(!is_float);
-    outcome = s.facts.in_float ? s.template build<float>(ctx, layout)
-                               : s.template build<double>(ctx, layout);
+    outcome = s.facts.in_float ? s.template build<float>(ctx, A, layout)
+                               : s.template build<double>(ctx, A, layout);
   });
   return outcome;
 }

@@ -266,7 +266,7 @@ template std::vector<std::vector<offset_t>> Channel::exchange_lists(
     const std::vector<std::vector<offset_t>>&);
 template std::vector<std::vector<float>> Channel::share_lists(const std::vector<float>&);
 template std::vector<std::vector<double>> Channel::share_lists(const std::vector<double>&);
-template std::vector<std::vector<offset_t>> Channel::share_lists(const std::vector<offset_t>&);
+template std::vector<std::vector<index_t>> Channel::share_lists(const std::vector<index_t>&);
 
 void Channel::together(const std::function<void()>& work) {
   if (inside_) return work();

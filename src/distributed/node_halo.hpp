@@ -1,8 +1,8 @@
 #pragma once
 
-#include "convert/sparse_product.hpp"
 #include "distributed/channel.hpp"
 #include "distributed/partition_plan.hpp"
+#include "distributed/some_rows.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -23,14 +23,27 @@ std::vector<offset_t> halo_columns(const Halo<T>& halo, offset_t first_column) {
   return columns;
 }
 
+/// to[k] := width values of node nodes[k]
+template <class U>
+struct PackNodes {
+  const index_t* nodes;
+  const U* from;
+  U* to;
+  int width;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit) const {
+    to[unit] = from[offset_t(nodes[unit / width]) * width + unit % width];
+  }
+};
+
 /// Nodes of other ranks that own rows have couplings with, by rank and number, and who has such couplings with own nodes. A node is b
-/// consecutive rows. For set-ups: its exchanges are made anew each time. Collective.
-template <class T>
+/// consecutive rows. For set-ups: its exchanges are made anew each time, and go through the host. Collective.
+template <class T, class Exec>
 class NodeHalo {
  public:
-  NodeHalo(const PartitionedMatrix<T>& A, int b) : channel_(*PartitionAccess::halo(A)->channel) {
-    const Halo<T>& halo = *PartitionAccess::halo(A);
-    const std::vector<offset_t> columns = halo_columns(halo, A.first_row());
+  using Space = typename Exec::memory_space;
+
+  NodeHalo(const Exec& exec, const Halo<T>& halo, int b) : exec_(exec), channel_(*halo.channel) {
+    const std::vector<offset_t> columns = halo_columns(halo, halo.first_row);
     std::vector<std::vector<offset_t>> wanted(static_cast<std::size_t>(channel_.size()));
     std::size_t place = 0;
     for (const PartitionPlan::Neighbour& n : halo.plan.neighbours)
@@ -39,20 +52,20 @@ class NodeHalo {
         const offset_t node = columns[place] / b;  // a rank's places ascend
         if (of_rank.empty() || of_rank.back() != node) {
           of_rank.push_back(node);
-          numbers_.push_back(node);
+          ++size_;
         }
-        nodes_.push_back(static_cast<index_t>(numbers_.size()) - 1);
+        nodes_.push_back(size_ - 1);
         units_.push_back(static_cast<int>(columns[place] % b));
       }
-    sent_.resize(wanted.size());
-    const auto given = channel_.exchange_lists(wanted);
-    for (std::size_t r = 0; r < given.size(); ++r)
-      for (const offset_t node : given[r])
-        sent_[r].push_back(static_cast<index_t>(node - A.first_row() / b));
+    for (const auto& of_rank : channel_.exchange_lists(wanted)) {
+      for (const offset_t node : of_rank)
+        sent_.push_back(static_cast<index_t>(node - halo.first_row / b));
+      ends_.push_back(sent_.size());
+    }
+    sent_there_ = copied_there<Space>(sent_);
   }
 
-  index_t size() const { return static_cast<index_t>(numbers_.size()); }  ///< nodes of others
-  offset_t number(index_t node) const { return numbers_[static_cast<std::size_t>(node)]; }
+  index_t size() const { return size_; }  ///< nodes of others
   /// @{
   /// Which node a place of the scalar halo belongs to, and which of its unknowns it is.
   index_t node_of(index_t place) const { return nodes_[static_cast<std::size_t>(place)]; }
@@ -62,52 +75,72 @@ class NodeHalo {
   /// What the owners have for these nodes: `width` values each. Collective.
   template <class U>
   std::vector<U> exchange(const U* own, int width) const {
-    std::vector<std::vector<U>> lists(sent_.size());
-    for (std::size_t r = 0; r < sent_.size(); ++r)
-      for (const index_t node : sent_[r])
-        lists[r].insert(lists[r].end(), own + offset_t(node) * width,
-                        own + (offset_t(node) + 1) * width);
-    return joined(channel_.exchange_lists(lists));
+    const std::size_t n = sent_.size() * static_cast<std::size_t>(width);
+    const auto packed = uninitialized<U, Space>("cnc::packed", n);
+    on_each(exec_, static_cast<offset_t>(n),
+            PackNodes<U>{sent_there_.data(), own, packed.data(), width});
+    exec_.fence();
+    const auto here = copy_to<HostSpace>(packed);
+    return of_owners<U>([&](std::size_t k) {
+      const U* const begin = here.data() + k * static_cast<std::size_t>(width);
+      return std::make_pair(begin, begin + width);
+    });
   }
 
-  /// Rows of a matrix of blocks.
+  /// The rows that the owners have for these nodes, of a matrix of blocks whose columns are numbered by `number_of`.
   struct Rows {
     std::vector<index_t> lengths;
     std::vector<offset_t> columns;
     std::vector<T> values;
   };
-  /// The rows that the owners have for these nodes, whose columns are numbered by `number_of`. Collective.
+  /// Collective.
   template <class Number>
-  Rows exchange_rows(const BlocksOperand<T>& own, const Number& number_of) const {
-    std::vector<std::vector<index_t>> lengths(sent_.size());
-    std::vector<std::vector<offset_t>> columns(sent_.size());
-    std::vector<std::vector<T>> values(sent_.size());
-    const int block = own.height * own.width;
-    for (std::size_t r = 0; r < sent_.size(); ++r)
-      for (const index_t node : sent_[r]) {
-        const index_t begin = own.row_offsets[node], end = own.row_offsets[node + 1];
-        lengths[r].push_back(end - begin);
-        for (index_t k = begin; k < end; ++k) columns[r].push_back(number_of(own.columns[k]));
-        values[r].insert(values[r].end(), own.values + offset_t(begin) * block,
-                         own.values + offset_t(end) * block);
-      }
-    return {joined(channel_.exchange_lists(lengths)), joined(channel_.exchange_lists(columns)),
-            joined(channel_.exchange_lists(values))};
+  Rows exchange_rows(const SparseBlocks<T, Space>& own, const Number& number_of) const {
+    const SomeRows<T> rows = rows_of(exec_, own, sent_);
+    const auto block = static_cast<std::size_t>(own.block_values());
+    std::vector<index_t> lengths;
+    for (std::size_t k = 0; k < sent_.size(); ++k)
+      lengths.push_back(rows.offsets[k + 1] - rows.offsets[k]);
+    std::vector<offset_t> columns;
+    for (const index_t column : rows.columns) columns.push_back(number_of(column));
+    const auto of_row = [&](const auto& values, std::size_t width) {
+      return [&values, &rows, width](std::size_t k) {
+        const auto* const first = values.data();
+        return std::make_pair(first + static_cast<std::size_t>(rows.offsets[k]) * width,
+                              first + static_cast<std::size_t>(rows.offsets[k + 1]) * width);
+      };
+    };
+    return {of_owners<index_t>([&](std::size_t k) {
+              return std::make_pair(lengths.data() + k, lengths.data() + k + 1);
+            }),
+            of_owners<offset_t>(of_row(columns, 1)), of_owners<T>(of_row(rows.values, block))};
   }
 
  private:
-  template <class U>
-  static std::vector<U> joined(const std::vector<std::vector<U>>& lists) {
+  /// part(k): what there is of sent node k, [first, last). What the owners have, of all nodes in turn.
+  template <class U, class Part>
+  std::vector<U> of_owners(const Part& part) const {
+    std::vector<std::vector<U>> lists(ends_.size());
+    std::size_t k = 0;
+    for (std::size_t r = 0; r < ends_.size(); ++r)
+      for (; k < ends_[r]; ++k) {
+        const auto [first, last] = part(k);
+        lists[r].insert(lists[r].end(), first, last);
+      }
     std::vector<U> all;
-    for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+    for (const auto& list : channel_.exchange_lists(lists))
+      all.insert(all.end(), list.begin(), list.end());
     return all;
   }
 
+  Exec exec_;
   Channel& channel_;
-  std::vector<offset_t> numbers_;
+  index_t size_ = 0;
   std::vector<index_t> nodes_;
   std::vector<int> units_;
-  std::vector<std::vector<index_t>> sent_;  ///< own nodes, by rank
+  std::vector<index_t> sent_;      ///< own nodes, rank after rank
+  std::vector<std::size_t> ends_;  ///< of each rank's
+  Vector<index_t, Space> sent_there_;
 };
 
 }  // namespace cnc::detail

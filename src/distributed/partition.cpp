@@ -196,6 +196,37 @@ PartitionPlan plan_halo(Channel& channel, const Ranges& ranges, const Range& min
   return plan;
 }
 
+template <class T>
+Range range_of(const Channel& channel, OwnRange segment) {
+  return {segment.first, segment.count, int(sizeof(T)), channel.rank()};
+}
+
+/// The halo of own rows of all_rows, `columns` being this rank's among those of all.
+template <class T>
+std::shared_ptr<Halo<T>> planned_halo(const std::shared_ptr<Channel>& channel, const Range& rows,
+                                      offset_t all_rows, const Range& columns,
+                                      const Ranges& all_columns, offset_t entries_of_block,
+                                      SparseRows<T> others, const std::vector<offset_t>& numbers) {
+  PartitionPlan plan = plan_halo(*channel, all_columns, columns, numbers, others.columns);
+  const auto entries = static_cast<offset_t>(numbers.size());
+  const PartitionFacts facts{static_cast<index_t>(rows.rows),
+                             entries_of_block + entries,
+                             entries,
+                             static_cast<index_t>(others.rows.size()),
+                             plan.halo,
+                             static_cast<int>(plan.neighbours.size())};
+  return std::make_shared<Halo<T>>(Halo<T>{channel,
+                                           rows.first,
+                                           all_rows,
+                                           static_cast<index_t>(columns.rows),
+                                           std::move(others),
+                                           std::move(plan),
+                                           facts,
+                                           Partition::given,
+                                           {},
+                                           {}});
+}
+
 /// New numbers for rows that ranks have in any order: those of a rank follow each other. Each rank knows the new numbers of as many
 /// rows as the others, and is asked for them.
 class NumberDirectory {
@@ -298,6 +329,23 @@ class NumberDirectory {
 }  // namespace
 
 template <class T>
+std::shared_ptr<Halo<T>> halo_of(const std::shared_ptr<Channel>& channel, OwnRange rows,
+                                 OwnRange columns, offset_t entries_of_block, SparseRows<T> others,
+                                 const std::vector<offset_t>& numbers) {
+  const Range own_rows = range_of<T>(*channel, rows), own_columns = range_of<T>(*channel, columns);
+  const offset_t all_rows = ranges_of_all(*channel, own_rows).all_rows;
+  const Ranges all_columns = ranges_of_all(*channel, own_columns);
+  return planned_halo(channel, own_rows, all_rows, own_columns, all_columns, entries_of_block,
+                      std::move(others), numbers);
+}
+template std::shared_ptr<Halo<float>> halo_of(const std::shared_ptr<Channel>&, OwnRange, OwnRange,
+                                              offset_t, SparseRows<float>,
+                                              const std::vector<offset_t>&);
+template std::shared_ptr<Halo<double>> halo_of(const std::shared_ptr<Channel>&, OwnRange, OwnRange,
+                                               offset_t, SparseRows<double>,
+                                               const std::vector<offset_t>&);
+
+template <class T>
 struct Products {
   std::optional<AmongRanks<T, Kokkos::DefaultHostExecutionSpace>> ranks;
 };
@@ -310,8 +358,7 @@ PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows
   detail::Channel& channel = *ranks.channel();
   channel.together([&] {
     channel.on_each([&] { detail::check_arrays(given); });
-    const index_t rows = detail::rows_of(given);
-    const char mine[] = {rows > 0, !given.numbers.empty()};
+    const char mine[] = {detail::rows_of(given) > 0, !given.numbers.empty()};
     const char* const all = channel.gather_all(mine, 2);
     bool some = false, others = false;
     for (int r = 0; r < channel.size(); ++r) {
@@ -320,65 +367,35 @@ PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows
     }
     require(!(some && others),
             "PartitionedMatrix: some ranks give numbers of their rows, others a first row");
-    some ? take_numbered_rows(given) : take_rows(given, given.first_row, rows);
-  });
-}
-
-template <class T>
-PartitionedMatrix<T>::PartitionedMatrix(const Communicator& ranks, const OwnRows<T>& given,
-                                        offset_t first_column, index_t columns)
-    : ranks_(std::make_shared<Communicator>(ranks)) {
-  ranks.channel()->together([&] {
-    ranks.channel()->on_each([&] { detail::check_arrays(given); });
-    take_rows(given, first_column, columns);
+    some ? take_numbered_rows(given) : take_rows(given);
   });
 }
 
 template <class T>
 void PartitionedMatrix<T>::take_numbered_rows(const OwnRows<T>& given) {
-  detail::Channel& channel = *ranks_->channel();
-  const index_t rows = detail::rows_of(given);
-  detail::NumberDirectory directory(channel, given.numbers);
+  detail::NumberDirectory directory(*ranks_->channel(), given.numbers);
   OwnRows<T> in_order = given;
   in_order.first_row = directory.first();
   const std::vector<offset_t> columns = directory.new_numbers(given.columns);
   in_order.columns = columns;
-  take_rows(in_order, in_order.first_row, rows);
+  take_rows(in_order);
   halo_->numbers.assign(given.numbers.begin(), given.numbers.end());
   halo_->order = directory.order();
 }
 
 template <class T>
-void PartitionedMatrix<T>::take_rows(const OwnRows<T>& given, offset_t first_column,
-                                     index_t columns) {
+void PartitionedMatrix<T>::take_rows(const OwnRows<T>& given) {
   detail::Channel& channel = *ranks_->channel();
   const index_t rows = detail::rows_of(given);
-  const detail::Range mine{given.first_row, rows, int(sizeof(T)), channel.rank()};
-  const detail::Range own_columns{first_column, columns, int(sizeof(T)), channel.rank()};
-  const offset_t all_rows = detail::ranges_of_all(channel, mine).all_rows;
-  const detail::Ranges ranges = detail::ranges_of_all(channel, own_columns);
+  const detail::Range mine = detail::range_of<T>(channel, {given.first_row, rows});
+  const detail::Ranges ranges = detail::ranges_of_all(channel, mine);
   detail::Parts<T> parts;
-  channel.on_each([&] { parts = detail::take_apart(given, rows, own_columns, ranges.all_rows); });
-  const detail::PartitionPlan plan =
-      detail::plan_halo(channel, ranges, own_columns, parts.halo_columns, parts.halo.columns);
-  block_ = CsrMatrix<T>(rows, columns, 1, parts.offsets, parts.columns, parts.values);
+  channel.on_each([&] { parts = detail::take_apart(given, rows, mine, ranges.all_rows); });
+  block_ = CsrMatrix<T>(rows, rows, 1, parts.offsets, parts.columns, parts.values);
   block_.checked = Checked::ascending;
-  const PartitionFacts facts{rows,
-                             static_cast<offset_t>(given.columns.size()),
-                             static_cast<offset_t>(parts.halo_columns.size()),
-                             static_cast<index_t>(parts.halo.rows.size()),
-                             plan.halo,
-                             static_cast<int>(plan.neighbours.size())};
-  halo_ = std::make_shared<detail::Halo<T>>(detail::Halo<T>{ranks_->channel(),
-                                                            given.first_row,
-                                                            all_rows,
-                                                            columns,
-                                                            std::move(parts.halo),
-                                                            plan,
-                                                            facts,
-                                                            Partition::given,
-                                                            {},
-                                                            {}});
+  halo_ = detail::planned_halo(ranks_->channel(), mine, ranges.all_rows, mine, ranges,
+                               static_cast<offset_t>(parts.columns.extent(0)),
+                               std::move(parts.halo), parts.halo_columns);
   products_ = std::make_shared<detail::Products<T>>();
 }
 

@@ -101,17 +101,23 @@ SparseRows<T> gathered(const std::vector<index_t>& sent, index_t rows) {
   return result;
 }
 
+/// Consecutive rows, or columns, of a rank.
+struct OwnRange {
+  offset_t first = 0;
+  index_t count = 0;
+};
+/// What a rank has of a matrix besides a block of own rows and columns that has so many entries: its rows in CSR, their places yet to
+/// be given to the columns, whose numbers are those of the whole matrix. Collective.
+template <class T>
+std::shared_ptr<Halo<T>> halo_of(const std::shared_ptr<Channel>& channel, OwnRange rows,
+                                 OwnRange columns, offset_t entries_of_block, SparseRows<T> others,
+                                 const std::vector<offset_t>& numbers);
+
 /// What a PartitionedMatrix keeps to itself.
 struct PartitionAccess {
   template <class T>
   static const std::shared_ptr<Halo<T>>& halo(const PartitionedMatrix<T>& A) {
     return A.halo_;
-  }
-  /// From rows that every rank has of a matrix whose own columns begin at first_column. Collective.
-  template <class T>
-  static PartitionedMatrix<T> rectangular(const Communicator& ranks, const OwnRows<T>& rows,
-                                          offset_t first_column, index_t columns) {
-    return PartitionedMatrix<T>(ranks, rows, first_column, columns);
   }
 };
 

@@ -1,4 +1,4 @@
-#include "distributed/coarsen.hpp"
+#include "distributed/whole_amg.hpp"
 
 #include "distributed/among_ranks.hpp"
 #include "distributed/distributed_test.hpp"
@@ -9,15 +9,17 @@
 
 using namespace cnc;
 using namespace cnc::testing;
-using detail::HostExec;
 
 namespace {
 
+using HostExec = Kokkos::DefaultHostExecutionSpace;
+using OnRanks = detail::BlocksOnRanks<double, HostSpace>;
+
 /// y := A x, or A^T x, of a matrix whose columns may be others than its rows.
-Vector<double> product(const PartitionedMatrix<double>& A, const Vector<double>& x,
-                       bool transposed) {
-  detail::AmongRanks<double, HostExec> ranks(one_thread(), detail::PartitionAccess::halo(A));
-  const CsrMatrix<double> block = transposed ? transpose(A.own_block()) : A.own_block();
+Vector<double> product(const OnRanks& A, const Vector<double>& x, bool transposed) {
+  detail::AmongRanks<double, HostExec> ranks(one_thread(), A.halo);
+  const CsrMatrix<double> own = to_csr(detail::matrix_of<double>(HostExec(), A.own));
+  const CsrMatrix<double> block = transposed ? transpose(own) : own;
   Vector<double> y("y", static_cast<std::size_t>(block.rows));
   ranks.begin(x.data(), transposed);
   spmv(one_thread(), 1.0, block, x, 0.0, y);
@@ -40,34 +42,37 @@ void check_coarsening(const CsrMatrix<double>& A, const PartitionedMatrix<double
                       const AmgOptions& options, bool keeps_near_null) {
   const HostExec host;
   const std::vector<Vector<const double>> constants;
-  const detail::LevelOnRanks<double> fine{
-      parts, b, detail::near_null_space<double>(host, parts.rows(), b, constants)};
-  detail::CoarseningOnRanks<double> coarsening(fine);
+  const Matrix<double> layout(parts.own_block());
+  const OnRanks of_parts{detail::finest_blocks<HostExec>(parts.own_block(), layout, b),
+                         detail::PartitionAccess::halo(parts)};
+  const detail::LevelOnRanks<double, HostSpace> fine{
+      of_parts, detail::near_null_space<double>(host, parts.rows(), b, constants)};
+  detail::CoarseningOnRanks<double, HostExec> coarsening(host, fine);
   const Vector<double> inverse(
       "inverse", static_cast<std::size_t>(parts.rows()) * static_cast<std::size_t>(b));
-  CHECK(detail::invert_diagonal(host, coarsening.own(), inverse) < 0);
-  detail::LevelOnRanks<double> coarse;
-  PartitionedMatrix<double> P;
+  CHECK(detail::invert_diagonal(host, of_parts.own, inverse) < 0);
+  detail::LevelOnRanks<double, HostSpace> coarse;
+  OnRanks P;
   AmgHierarchy facts;
   const double largest = 2;
   const bool found = coarsening.coarsen(options, true, inverse, largest, coarse, P, facts);
   CHECK(found);
   if (!found) return;
-  CHECK(coarse.A.all_rows() < A.rows / 2);
+  CHECK(coarse.A.halo->all_rows < A.rows / 2);
 
   const auto n = static_cast<std::size_t>(coarse.A.rows());
-  Vector<double> x("x", n), y("y", n), near_null("near-null", n);
+  Vector<double> x("x", n), y, near_null("near-null", n);
   for (std::size_t i = 0; i < n; ++i) {
-    x(i) = std::sin(double(coarse.A.first_row()) + double(i) * 1.7);
+    x(i) = std::sin(double(coarse.A.halo->first_row) + double(i) * 1.7);
     for (int c = 0; c < b; ++c) near_null(i) += coarse.near_null.rows(i * std::size_t(b) + c);
   }
-  coarse.A.multiply(one_thread(), x, y);
-  CHECK(difference(y, product(P, product(parts, product(P, x, false), false), true)) < 1e-13);
+  y = product(coarse.A, x, false);
+  CHECK(difference(y, product(P, product(of_parts, product(P, x, false), false), true)) < 1e-13);
   if (!keeps_near_null) return;
   // P B_c is (I - omega D^-1 A) B, B being all ones.
   Vector<double> ones("ones", static_cast<std::size_t>(parts.rows()));
   Kokkos::deep_copy(ones, 1.0);
-  const Vector<double> image = product(parts, ones, false);
+  const Vector<double> image = product(of_parts, ones, false);
   for (std::size_t i = 0; i < ones.extent(0); ++i)
     image(i) = 1 - detail::smoothing_factor(largest) * inverse(i) * image(i);
   CHECK(difference(product(P, near_null, false), image) < 1e-12);

@@ -5,6 +5,7 @@
 #include <cnc/amg.hpp>
 
 #include <chrono>
+#include <tuple>
 #include <vector>
 
 // The levels as they are set up, in the precision of the matrix: aggregates and patterns once, numbers as often as values change.
@@ -181,17 +182,7 @@ bool coarsen(const Exec& exec, const AmgOptions& options, bool symmetric, double
     fine.prolongation = fine.tentative;
     fine.strong = {};
   }
-  const auto transposed = transposed_blocks(fine.prolongation);
-  fine.restriction = {fine.prolongation.cols,
-                      fine.prolongation.rows,
-                      fine.prolongation.width,
-                      fine.prolongation.height,
-                      transposed.row_offsets,
-                      transposed.columns,
-                      in_large_pages<V, typename Exec::memory_space>(
-                          "cnc::restriction", fine.prolongation.values.extent(0))};
-  fine.origins = transposed.origins;
-  coarsening.transpose_prolongation();
+  std::tie(fine.restriction, fine.origins) = transpose_of(exec, fine.prolongation);
   laps.add_to(facts.prolongation_seconds);
   coarsening.form_coarse();
   laps.add_to(facts.product_seconds);

@@ -1,0 +1,171 @@
+#pragma once
+
+#include "distributed/coarsen.hpp"
+#include "precondition/amg/build_cycle.hpp"
+
+#include <cnc/distributed_amg.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+// The level of multigrid on several ranks from which on every rank has the whole.
+
+namespace cnc::detail {
+
+/// The whole of a level, as every rank then has it, in the host's memory. Collective.
+template <class V, class Space>
+CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A) {
+  const Halo<V>& halo = *A.halo;
+  Channel& channel = *halo.channel;
+  const std::vector<offset_t> others = halo_columns(halo, halo.first_row);
+  const auto own_offsets = copy_to<HostSpace>(A.own.row_offsets);
+  const auto own_columns = copy_to<HostSpace>(A.own.columns);
+  const auto own_values = copy_to<HostSpace>(A.own.values);
+  const int b = A.own.height;
+  std::vector<index_t> lengths, columns;
+  std::vector<V> values;
+  lengths.reserve(static_cast<std::size_t>(A.rows()));
+  columns.reserve(static_cast<std::size_t>(A.entries()));
+  values.reserve(static_cast<std::size_t>(A.entries()));
+  std::size_t next = 0;
+  for (index_t row = 0; row < A.rows(); ++row) {
+    const std::size_t before = columns.size();
+    const auto i = static_cast<std::size_t>(row / b);
+    for (index_t k = own_offsets(i); k < own_offsets(i + 1); ++k)
+      for (int c = 0; c < b; ++c) {
+        const auto at = static_cast<std::size_t>(k);
+        columns.push_back(static_cast<index_t>(halo.first_row) + own_columns(at) * b + c);
+        values.push_back(own_values((at * std::size_t(b) + std::size_t(row % b)) * std::size_t(b) +
+                                    std::size_t(c)));
+      }
+    if (next < halo.rows.rows.size() && halo.rows.rows[next] == row) {
+      for (index_t k = halo.rows.offsets[next]; k < halo.rows.offsets[next + 1]; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        columns.push_back(
+            static_cast<index_t>(others[static_cast<std::size_t>(halo.rows.columns[at])]));
+        values.push_back(halo.rows.values[at]);
+      }
+      ++next;
+    }
+    lengths.push_back(static_cast<index_t>(columns.size() - before));
+  }
+  const auto ranks = static_cast<std::size_t>(channel.size());
+  const offset_t* const first_rows = channel.gather_all(&halo.first_row, 1);
+  const std::vector<offset_t> firsts(first_rows, first_rows + ranks);
+  const auto all_lengths = channel.share_lists(lengths);
+  const auto all_columns = channel.share_lists(columns);
+  const auto all_values = channel.share_lists(values);
+
+  std::vector<std::size_t> in_order(ranks);  // of their rows
+  std::iota(in_order.begin(), in_order.end(), std::size_t(0));
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [&](std::size_t a, std::size_t c) { return firsts[a] < firsts[c]; });
+  std::size_t entries = 0;
+  for (const auto& of_rank : all_values) entries += of_rank.size();
+  require_offset<index_t>(static_cast<offset_t>(entries), "entries of a coarse level");
+  const auto n = static_cast<std::size_t>(halo.all_rows);
+  const auto offsets = uninitialized<index_t>("cnc::row_offsets", n + 1);
+  const auto whole_columns = uninitialized<index_t>("cnc::columns", entries);
+  const auto whole_values = uninitialized<V>("cnc::values", entries);
+  std::size_t row = 0, to = 0;
+  offsets(0) = 0;
+  for (const std::size_t r : in_order) {
+    std::copy(all_columns[r].begin(), all_columns[r].end(), whole_columns.data() + to);
+    std::copy(all_values[r].begin(), all_values[r].end(), whole_values.data() + to);
+    to += all_values[r].size();
+    for (const index_t length : all_lengths[r]) {
+      offsets(row + 1) = offsets(row) + length;
+      ++row;
+    }
+  }
+  return CsrMatrix<V>(static_cast<index_t>(n), static_cast<index_t>(n), 1, offsets, whole_columns,
+                      whole_values);
+}
+
+/// A small level of which every rank has the whole, and applies multigrid to all of it: what is its own of the result. In values
+/// of M, set up in those of V.
+template <class M, class V, class Exec>
+class WholeAmg final : public PreconditionerBase<M, Exec> {
+ public:
+  using typename PreconditionerBase<M, Exec>::Space;
+
+  WholeAmg(std::shared_ptr<Channel> channel, const AmgOptions& options)
+      : channel_(std::move(channel)), amg_(options) {}
+
+  /// Collective. The same outcome on all ranks.
+  PreconditionerSetup take(Context<Exec>& ctx, const LevelOnRanks<V, Space>& level) {
+    const auto ranks = static_cast<std::size_t>(channel_->size());
+    const offset_t mine[] = {level.A.halo->first_row, level.A.rows()};
+    const offset_t* const all = channel_->gather_all(mine, 2);
+    parts_.assign(all, all + 2 * ranks);
+    for (std::size_t r = 0; r < ranks; ++r)
+      most_ = std::max(most_, static_cast<std::size_t>(parts_[2 * r + 1]));
+    const CsrMatrix<V> A = whole_of(level.A);
+    const int k = level.near_null.vectors;
+    const auto of_rows = copy_to<HostSpace>(level.near_null.rows);
+    const auto near_null =
+        channel_->share_lists(std::vector<V>(of_rows.data(), of_rows.data() + of_rows.extent(0)));
+    PreconditionerSetup outcome;
+    channel_->on_each([&] {
+      const auto n = static_cast<std::size_t>(A.rows);
+      std::vector<Vector<const V, Space>> vectors;
+      for (int c = 0; c < k; ++c) {
+        const auto vector = uninitialized<V>("cnc::near_null_space", n);
+        for (std::size_t r = 0; r < ranks; ++r)
+          for (offset_t i = 0; i < parts_[2 * r + 1]; ++i)
+            vector(static_cast<std::size_t>(parts_[2 * r] + i)) =
+                near_null[r][static_cast<std::size_t>(i * k + c)];
+        vectors.push_back(copy_to<Space>(vector));
+      }
+      // One vector of ones is what there is without any.
+      if (!level.near_null.is_one) amg_.set_near_null_space(std::move(vectors));
+      const Matrix<V> layout =
+          level.A.own.height > 1 ? Matrix<V>(to_bcsr(A, level.A.own.height)) : Matrix<V>(A);
+      outcome = amg_.set_up(
+          ctx, copy_to<Space>(A),
+          std::visit([](const auto& a) { return Matrix<V, Space>(copy_to<Space>(a)); }, layout));
+      f_ = zeroed<V, Space>("cnc::amg", n);
+      host_ = Kokkos::create_mirror_view(f_);
+      x_ = zeroed<V, Space>("cnc::amg", n);
+      padded_.assign(most_, V(0));
+    });
+    return outcome;
+  }
+  const AmgHierarchy& hierarchy() const { return amg_.hierarchy(); }
+
+  std::string name() const override { return "amg"; }
+  double bytes(index_t, offset_t) const override { return 0; }
+  PreconditionerSetup set_up(Context<Exec>&, const CsrMatrix<M, Space>&,
+                             const Matrix<M, Space>&) override {
+    return {};
+  }
+  void apply(const Context<Exec>& ctx, const Vector<const M, Space>& r,
+             const Vector<M, Space>& z) const override {
+    const auto here = static_cast<std::size_t>(channel_->rank());
+    const auto first = static_cast<std::size_t>(parts_[2 * here]);
+    const Vector<const M> own = copy_to<HostSpace>(r);
+    std::copy_n(own.data(), own.extent(0), padded_.begin());
+    const V* const all = channel_->gather_all(padded_.data(), static_cast<int>(most_));
+    for (std::size_t part = 0; part < parts_.size() / 2; ++part)
+      std::copy_n(all + part * most_, parts_[2 * part + 1], host_.data() + parts_[2 * part]);
+    if constexpr (!is_host_space<Space>)
+      Kokkos::deep_copy(ctx.execution_space_instance(), f_, host_);
+    amg_.apply(ctx, f_, x_);
+    on_each(ctx, static_cast<offset_t>(z.extent(0)), ConvertTo<V, M>{x_.data() + first, z.data()});
+  }
+
+ private:
+  std::shared_ptr<Channel> channel_;
+  Amg<V, Exec> amg_;
+  std::vector<offset_t> parts_;                 ///< the first row of each rank, and how many it has
+  std::size_t most_ = 0;                        ///< rows of a rank
+  Vector<V, Space> f_, x_;                      ///< of all rows
+  typename Vector<V, Space>::HostMirror host_;  ///< f_, on a device
+  mutable std::vector<V> padded_;
+};
+
+}  // namespace cnc::detail
