@@ -50,6 +50,8 @@ class DistributedAmg final : public PartitionedPreconditioner<V, Exec> {
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override;
   /// @}
+  /// Where devices of ranks reach each other's memory.
+  bool only_enqueues() const override;
   /// A K-cycle does.
   bool varies() const override;
 

@@ -44,6 +44,7 @@ struct DistributedAmg<V, Exec>::State {
   PartitionedMatrix<V> matrix;
   std::variant<detail::Cycle<float, Exec>, detail::Cycle<double, Exec>> cycle;
   std::vector<std::function<void()>> require_all;  ///< of exchanges in the cycle
+  bool among_devices = false;                      ///< all of them, without the host
   AmgHierarchy facts;
 
   detail::Channel& channel() const { return *detail::PartitionAccess::halo(matrix)->channel; }
@@ -105,7 +106,10 @@ struct DistributedAmg<V, Exec>::State {
     facts.smoother = options.smoother;
     made.kind = options.cycle;
     made.symmetric = facts.symmetric = !channel().anywhere(!is_symmetric(A, layout));
-    if constexpr (sizeof(M) < sizeof(V)) made.norm = zeroed<double, Space>("cnc::amg", 1);
+    if constexpr (sizeof(M) < sizeof(V)) {
+      made.norm = zeroed<double, Space>("cnc::amg", 1);
+      made.norms = norms_of_ranks(ctx);
+    }
     ctx.reserve(matrix.rows());
 
     const int block = block_size_of(layout);
@@ -130,6 +134,7 @@ struct DistributedAmg<V, Exec>::State {
         to.allocate(true);
         to.solver = whole;
         const PreconditionerSetup outcome = whole->take(ctx, level);
+        add_exchange(std::shared_ptr<const AmongRanks<V, Exec>>(whole, &whole->others()));
         if (!outcome.ok()) {
           // Of the first level it is a row of the matrix, of one rank; else there is none to name.
           const offset_t row = l == 0 ? outcome.row : 0, first = matrix.first_row();
@@ -184,10 +189,10 @@ struct DistributedAmg<V, Exec>::State {
       laps.add_to(facts.smoother_seconds);
 
       LevelOnRanks<V, Space> coarse;
-      BlocksOnRanks<V, Space> P;
+      typename CoarseningOnRanks<V, Exec>::Transfers transfers;
       const bool has_next =
-          l + 1 < options.max_levels &&
-          coarsening.coarsen(options, facts.symmetric, inverse, to.largest, coarse, P, facts);
+          l + 1 < options.max_levels && coarsening.coarsen(options, facts.symmetric, inverse,
+                                                           to.largest, coarse, transfers, facts);
       constexpr offset_t still_small = 100000;
       if (!has_next && l > 0 && all_rows <= still_small) return take_whole();
       const offset_t entries = level.A.entries();
@@ -198,21 +203,38 @@ struct DistributedAmg<V, Exec>::State {
       if (!has_next) return {};
 
       Laps more(exec);
-      const auto transposed = transpose_of(exec, P.own).first;
-      to.prolongation.take(ctx, in_slices_on_host(matrix_of<M>(exec, P.own)));
-      to.restriction.take(ctx, in_slices_on_host(matrix_of<M>(exec, transposed)));
-      to.prolongation.ranks = to.restriction.ranks = among_ranks<M>(ctx, P.halo);
-      to.restriction.is_transpose = true;
+      const auto take = [&](const BlocksOnRanks<V, Space>& from, PlannedMatrix<M, Exec>& transfer) {
+        transfer.take(ctx, in_slices_on_host(matrix_of<M>(exec, from.own)));
+        transfer.ranks = among_ranks<M>(ctx, from.halo);
+      };
+      take(transfers.prolongation, to.prolongation);
+      take(transfers.restriction, to.restriction);
       more.add_to(facts.smoother_seconds);
       level = std::move(coarse);
     }
   }
 
+  /// Where devices reach each other, else nothing.
+  detail::NormsOfRanks<Exec> norms_of_ranks(const Context<Exec>& ctx) {
+    std::vector<detail::OwnRange> parts;
+    for (int r = 0; r < channel().size(); ++r) parts.push_back({r, 1});
+    const auto ranks = std::make_shared<detail::AmongRanks<double, Exec>>(
+        ctx, detail::halo_of_whole<double>(detail::PartitionAccess::halo(matrix)->channel, parts));
+    if (ranks->link() != RankLink::devices) return {};
+    add_exchange<detail::AmongRanks<double, Exec>>(ranks);
+    return {ranks, zeroed<double, Space>("cnc::amg", parts.size()), channel().rank()};
+  }
+  /// Ranks that the cycle exchanges with.
+  template <class Ranks>
+  void add_exchange(const std::shared_ptr<const Ranks>& ranks) {
+    require_all.push_back([ranks] { ranks->require_all(); });
+    among_devices = among_devices && ranks->link() == RankLink::devices;
+  }
   template <class M>
   std::shared_ptr<detail::OtherRanks> among_ranks(const Context<Exec>& ctx,
                                                   const std::shared_ptr<detail::Halo<V>>& halo) {
     const auto ranks = std::make_shared<detail::AmongRanks<M, Exec>>(ctx, detail::halo_in<M>(halo));
-    require_all.push_back([ranks] { ranks->require_all(); });
+    add_exchange<detail::AmongRanks<M, Exec>>(ranks);
     return ranks;
   }
 };
@@ -267,6 +289,7 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
     s.facts = {};
     s.cycle = {};
     s.require_all.clear();
+    s.among_devices = true;
     detail::Magnitudes magnitudes = detail::magnitudes_of(ctx.execution_space_instance(), A);
     for (const V value : halo->rows.values)
       magnitudes.largest.take(std::abs(static_cast<double>(value)));
@@ -300,6 +323,10 @@ void DistributedAmg<V, Exec>::apply(const Context<Exec>& ctx, const Vector<const
 template <class V, class Exec>
 void DistributedAmg<V, Exec>::require_all() const {
   for (const auto& require : state_->require_all) require();
+}
+template <class V, class Exec>
+bool DistributedAmg<V, Exec>::only_enqueues() const {
+  return !detail::is_host_space<Space> && state_->among_devices;
 }
 template <class V, class Exec>
 bool DistributedAmg<V, Exec>::varies() const {

@@ -197,13 +197,18 @@ class CoarseningOnRanks {
                      blocks_of_others(fine.A.halo->rows, halo_, own_.cols, own_.height),
                      PutRows::behind, own_.cols + halo_.size(), "blocks of a rank")) {}
 
+  /// A prolongation and its transpose, each in the rows that a rank has of it.
+  struct Transfers {
+    BlocksOnRanks<V, Space> prolongation, restriction;
+  };
+
   /// The own rows, whose columns are the own nodes and behind them those of others.
   const Blocks& with_columns_of_others() const { return A_; }
 
-  /// P and P^T A P, the inverted diagonal and the largest eigenvalue of D^-1 A being given: false where the next level would be no
+  /// P, P^T and P^T A P, the inverted diagonal and the largest eigenvalue of D^-1 A being given: false where the next level would be no
   /// smaller to speak of.
   bool coarsen(const AmgOptions& options, bool symmetric, const Vector<V, Space>& inverse,
-               double largest, Level& coarse, BlocksOnRanks<V, Space>& P, AmgHierarchy& facts) {
+               double largest, Level& coarse, Transfers& transfers, AmgHierarchy& facts) {
     constexpr double no_smaller = 0.8;
     Laps laps(exec_);
     const int b = own_.height, k = fine_.near_null.vectors;
@@ -231,7 +236,7 @@ class CoarseningOnRanks {
     if (options.smoothed)
       way = smoothed(strong, aggregates, tentative, coarse.near_null, inverse,
                      smoothing_factor(largest));
-    P = prolongation_of(way, aggregates.count);
+    transfers = transfers_of(way, aggregates.count);
     laps.add_to(facts.prolongation_seconds);
     coarse.A = coarse_matrix(way.P, way.columns, aggregates.count);
     laps.add_to(facts.product_seconds);
@@ -309,32 +314,86 @@ class CoarseningOnRanks {
     return {P, numbers};
   }
 
-  /// Its columns apart: those of own aggregates, and of others.
-  BlocksOnRanks<V, Space> prolongation_of(const Smoothed& way, index_t own) const {
+  /// P with its columns apart: those of own aggregates, and of others, to whose owners these entries go for P^T.
+  Transfers transfers_of(const Smoothed& way, index_t own) {
     const Blocks& P = way.P;
+    const int b = P.height, k = P.width;
     const SomeRows<V> outside = rows_of(exec_, P, rows_beyond(exec_, P, own), own);
-    ScalarRows<V> others;
     const auto block = static_cast<std::size_t>(P.block_values());
+    const offset_t first_node = fine_.A.halo->first_row / b;
+    ScalarRows<V> others;
+    std::vector<std::vector<offset_t>> places(firsts_.size() - 1);  // of entries of P: row, column
+    std::vector<std::vector<V>> values(places.size());
     for (std::size_t at = 0; at < outside.rows.size(); ++at) {
       const auto begin = static_cast<std::size_t>(outside.offsets[at]);
-      others.add(
-          outside.rows[at], outside.offsets[at + 1] - outside.offsets[at], P.height, P.width,
-          [&](index_t k) {
-            return way.columns.everywhere(outside.columns[begin + static_cast<std::size_t>(k)]);
-          },
-          [&](index_t k) {
-            return outside.values.data() + (begin + static_cast<std::size_t>(k)) * block;
-          });
+      const auto number = [&](index_t e) {
+        return way.columns.everywhere(outside.columns[begin + static_cast<std::size_t>(e)]);
+      };
+      const auto values_of = [&](index_t e) {
+        return outside.values.data() + (begin + static_cast<std::size_t>(e)) * block;
+      };
+      const index_t length = outside.offsets[at + 1] - outside.offsets[at];
+      others.add(outside.rows[at], length, b, k, number, values_of);
+      for (index_t e = 0; e < length; ++e) {
+        const std::size_t owner = owner_of(number(e));
+        places[owner].push_back(first_node + outside.rows[at]);
+        places[owner].push_back(number(e));
+        values[owner].insert(values[owner].end(), values_of(e), values_of(e) + block);
+      }
     }
-    BlocksOnRanks<V, Space> apart;
-    apart.own =
+    Transfers both;
+    auto& prolongation = both.prolongation;
+    prolongation.own =
         outside.rows.empty()
-            ? Blocks{P.rows, own, P.height, P.width, P.row_offsets, P.columns, P.values}
+            ? Blocks{P.rows, own, b, k, P.row_offsets, P.columns, P.values}
             : with_rows(exec_, P, own, {}, PutRows::behind, own, "blocks of a prolongation");
-    apart.halo = halo_of(fine_.A.halo->channel, {fine_.A.halo->first_row, fine_.A.rows()},
-                         {first_ * P.width, own * P.width}, apart.own.entries(),
-                         std::move(others.rows), others.columns);
-    return apart;
+    const OwnRange fine{fine_.A.halo->first_row, fine_.A.rows()}, coarse{first_ * k, own * k};
+    const auto& channel = fine_.A.halo->channel;
+    prolongation.halo = halo_of(channel, fine, coarse, prolongation.own.entries(),
+                                std::move(others.rows), others.columns);
+    both.restriction.own = transpose_of(exec_, prolongation.own).first;
+    ScalarRows<V> transposed = transposed_for_me(places, values, b, k);
+    both.restriction.halo = halo_of(channel, coarse, fine, both.restriction.own.entries(),
+                                    std::move(transposed.rows), transposed.columns);
+    return both;
+  }
+
+  /// Rows of P^T in columns of other ranks, from what these have of P in own columns.
+  ScalarRows<V> transposed_for_me(const std::vector<std::vector<offset_t>>& places,
+                                  const std::vector<std::vector<V>>& values, int b, int k) {
+    struct Crossing {
+      offset_t row, column;  ///< of P^T
+      const V* block;        ///< of P
+    };
+    const auto all_places = channel_.exchange_lists(places);
+    const auto all_values = channel_.exchange_lists(values);
+    std::vector<Crossing> entries;
+    for (std::size_t r = 0; r < all_places.size(); ++r)
+      for (std::size_t e = 0; 2 * e < all_places[r].size(); ++e)
+        entries.push_back({all_places[r][2 * e + 1], all_places[r][2 * e],
+                           all_values[r].data() + e * std::size_t(b * k)});
+    std::sort(entries.begin(), entries.end(), [](const Crossing& a, const Crossing& c) {
+      return std::make_pair(a.row, a.column) < std::make_pair(c.row, c.column);
+    });
+    ScalarRows<V> rows;
+    std::vector<V> transposed;  // blocks of a row
+    for (auto begin = entries.begin(), end = begin; begin != entries.end(); begin = end) {
+      transposed.clear();
+      for (; end != entries.end() && end->row == begin->row; ++end)
+        for (int c = 0; c < k; ++c)
+          for (int r = 0; r < b; ++r) transposed.push_back(end->block[r * k + c]);
+      rows.add(
+          static_cast<index_t>(begin->row - first_), static_cast<index_t>(end - begin), k, b,
+          [&](index_t e) { return begin[e].column; },
+          [&](index_t e) { return transposed.data() + offset_t(e) * b * k; });
+    }
+    return rows;
+  }
+
+  /// The rank that has an aggregate.
+  std::size_t owner_of(offset_t aggregate) const {
+    return static_cast<std::size_t>(std::upper_bound(firsts_.begin(), firsts_.end(), aggregate) -
+                                    firsts_.begin() - 1);
   }
 
   /// The own rows of P^T A P: what own rows of P give, and what those of other ranks do.
@@ -470,8 +529,7 @@ class CoarseningOnRanks {
     std::vector<std::vector<V>> values(ranks);
     for (std::size_t at = 0; at < rows.rows.size(); ++at) {
       const offset_t row = row_numbers.everywhere(rows.rows[at]);
-      const auto owner = static_cast<std::size_t>(
-          std::upper_bound(firsts_.begin(), firsts_.end(), row) - firsts_.begin() - 1);
+      const std::size_t owner = owner_of(row);
       const auto begin = static_cast<std::size_t>(rows.offsets[at]),
                  end = static_cast<std::size_t>(rows.offsets[at + 1]);
       heads[owner].push_back(row);

@@ -113,6 +113,33 @@ std::shared_ptr<Halo<T>> halo_of(const std::shared_ptr<Channel>& channel, OwnRan
                                  OwnRange columns, offset_t entries_of_block, SparseRows<T> others,
                                  const std::vector<offset_t>& numbers);
 
+/// How every rank gets the whole of vectors of which each has a part: the entries of others are added to it.
+template <class T>
+std::shared_ptr<Halo<T>> halo_of_whole(const std::shared_ptr<Channel>& channel,
+                                       const std::vector<OwnRange>& parts) {
+  auto halo = std::make_shared<Halo<T>>();
+  const auto here = static_cast<std::size_t>(channel->rank());
+  halo->channel = channel;
+  halo->first_row = parts[here].first;
+  halo->columns = parts[here].count;
+  halo->rows.offsets = {0};
+  for (std::size_t r = 0; r < parts.size(); ++r) {
+    const OwnRange& part = parts[r];
+    halo->all_rows += part.count;
+    if (r == here || (part.count == 0 && parts[here].count == 0)) continue;
+    halo->plan.neighbours.push_back({static_cast<int>(r), parts[here].count, part.count});
+    for (index_t i = 0; i < parts[here].count; ++i) halo->plan.sent_rows.push_back(i);
+    for (index_t i = 0; i < part.count; ++i) {
+      halo->rows.rows.push_back(static_cast<index_t>(part.first) + i);
+      halo->rows.columns.push_back(halo->plan.halo++);
+      halo->rows.values.push_back(T(1));
+      halo->rows.offsets.push_back(halo->plan.halo);
+    }
+  }
+  halo->facts.entries = halo->plan.halo;
+  return halo;
+}
+
 /// What a PartitionedMatrix keeps to itself.
 struct PartitionAccess {
   template <class T>

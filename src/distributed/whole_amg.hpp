@@ -1,5 +1,6 @@
 #pragma once
 
+#include "distributed/among_ranks.hpp"
 #include "distributed/coarsen.hpp"
 #include "precondition/amg/build_cycle.hpp"
 
@@ -86,6 +87,17 @@ CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A) {
                       whole_values);
 }
 
+/// whole[i] := the own part in its place, else 0
+template <class M, class V>
+struct PlacePart {
+  const M* own;
+  offset_t first, count;
+  V* whole;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    whole[i] = i >= first && i < first + count ? static_cast<V>(own[i - first]) : V(0);
+  }
+};
+
 /// A small level of which every rank has the whole, and applies multigrid to all of it: what is its own of the result. In values
 /// of M, set up in those of V.
 template <class M, class V, class Exec>
@@ -133,8 +145,14 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
       x_ = zeroed<V, Space>("cnc::amg", n);
       padded_.assign(most_, V(0));
     });
+    std::vector<OwnRange> parts;
+    for (std::size_t r = 0; r < ranks; ++r)
+      parts.push_back({parts_[2 * r], static_cast<index_t>(parts_[2 * r + 1])});
+    others_ = std::make_unique<AmongRanks<V, Exec>>(ctx, halo_of_whole<V>(channel_, parts));
     return outcome;
   }
+  /// What it exchanges with other ranks.
+  const AmongRanks<V, Exec>& others() const { return *others_; }
   const AmgHierarchy& hierarchy() const { return amg_.hierarchy(); }
 
   std::string name() const override { return "amg"; }
@@ -147,6 +165,21 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
              const Vector<M, Space>& z) const override {
     const auto here = static_cast<std::size_t>(channel_->rank());
     const auto first = static_cast<std::size_t>(parts_[2 * here]);
+    if (others_->link() == RankLink::devices) {
+      on_each(ctx, static_cast<offset_t>(f_.extent(0)),
+              PlacePart<M, V>{r.data(), parts_[2 * here], parts_[2 * here + 1], f_.data()});
+      others_->begin(f_.data() + first, false);
+      others_->end(f_.data(), false, static_cast<const V*>(nullptr));
+    } else {
+      gather(ctx, r);
+    }
+    amg_.apply(ctx, f_, x_);
+    on_each(ctx, static_cast<offset_t>(z.extent(0)), ConvertTo<V, M>{x_.data() + first, z.data()});
+  }
+
+ private:
+  /// f_ := all parts of r, through the hosts.
+  void gather(const Context<Exec>& ctx, const Vector<const M, Space>& r) const {
     const Vector<const M> own = copy_to<HostSpace>(r);
     std::copy_n(own.data(), own.extent(0), padded_.begin());
     const V* const all = channel_->gather_all(padded_.data(), static_cast<int>(most_));
@@ -154,13 +187,11 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
       std::copy_n(all + part * most_, parts_[2 * part + 1], host_.data() + parts_[2 * part]);
     if constexpr (!is_host_space<Space>)
       Kokkos::deep_copy(ctx.execution_space_instance(), f_, host_);
-    amg_.apply(ctx, f_, x_);
-    on_each(ctx, static_cast<offset_t>(z.extent(0)), ConvertTo<V, M>{x_.data() + first, z.data()});
   }
 
- private:
   std::shared_ptr<Channel> channel_;
   Amg<V, Exec> amg_;
+  std::unique_ptr<AmongRanks<V, Exec>> others_;
   std::vector<offset_t> parts_;                 ///< the first row of each rank, and how many it has
   std::size_t most_ = 0;                        ///< rows of a rank
   Vector<V, Space> f_, x_;                      ///< of all rows

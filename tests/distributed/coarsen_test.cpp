@@ -15,8 +15,8 @@ namespace {
 using HostExec = Kokkos::DefaultHostExecutionSpace;
 using OnRanks = detail::BlocksOnRanks<double, HostSpace>;
 
-/// y := A x, or A^T x, of a matrix whose columns may be others than its rows.
-Vector<double> product(const OnRanks& A, const Vector<double>& x, bool transposed) {
+/// A x, or A^T x, of a matrix whose columns may be others than its rows.
+Vector<double> product(const OnRanks& A, const Vector<double>& x, bool transposed = false) {
   detail::AmongRanks<double, HostExec> ranks(one_thread(), A.halo);
   const CsrMatrix<double> own = to_csr(detail::matrix_of<double>(HostExec(), A.own));
   const CsrMatrix<double> block = transposed ? transpose(own) : own;
@@ -52,13 +52,14 @@ void check_coarsening(const CsrMatrix<double>& A, const PartitionedMatrix<double
       "inverse", static_cast<std::size_t>(parts.rows()) * static_cast<std::size_t>(b));
   CHECK(detail::invert_diagonal(host, of_parts.own, inverse) < 0);
   detail::LevelOnRanks<double, HostSpace> coarse;
-  OnRanks P;
+  detail::CoarseningOnRanks<double, HostExec>::Transfers transfers;
   AmgHierarchy facts;
   const double largest = 2;
-  const bool found = coarsening.coarsen(options, true, inverse, largest, coarse, P, facts);
+  const bool found = coarsening.coarsen(options, true, inverse, largest, coarse, transfers, facts);
   CHECK(found);
   if (!found) return;
   CHECK(coarse.A.halo->all_rows < A.rows / 2);
+  const auto& [P, R] = transfers;
 
   const auto n = static_cast<std::size_t>(coarse.A.rows());
   Vector<double> x("x", n), y, near_null("near-null", n);
@@ -66,16 +67,20 @@ void check_coarsening(const CsrMatrix<double>& A, const PartitionedMatrix<double
     x(i) = std::sin(double(coarse.A.halo->first_row) + double(i) * 1.7);
     for (int c = 0; c < b; ++c) near_null(i) += coarse.near_null.rows(i * std::size_t(b) + c);
   }
-  y = product(coarse.A, x, false);
-  CHECK(difference(y, product(P, product(of_parts, product(P, x, false), false), true)) < 1e-13);
+  y = product(coarse.A, x);
+  CHECK(difference(y, product(R, product(of_parts, product(P, x)))) < 1e-13);
+  Vector<double> z("z", static_cast<std::size_t>(parts.rows()));
+  for (std::size_t i = 0; i < z.extent(0); ++i)
+    z(i) = std::cos(double(parts.first_row()) + double(i) * 0.9);
+  CHECK(difference(product(R, z), product(P, z, true)) < 1e-14);
   if (!keeps_near_null) return;
   // P B_c is (I - omega D^-1 A) B, B being all ones.
   Vector<double> ones("ones", static_cast<std::size_t>(parts.rows()));
   Kokkos::deep_copy(ones, 1.0);
-  const Vector<double> image = product(of_parts, ones, false);
+  const Vector<double> image = product(of_parts, ones);
   for (std::size_t i = 0; i < ones.extent(0); ++i)
     image(i) = 1 - detail::smoothing_factor(largest) * inverse(i) * image(i);
-  CHECK(difference(product(P, near_null, false), image) < 1e-12);
+  CHECK(difference(product(P, near_null), image) < 1e-12);
 }
 
 }  // namespace

@@ -136,7 +136,6 @@ struct PlannedMatrix {
   Matrix<M, Space> matrix;
   std::unique_ptr<MatrixPlan> plan;
   std::shared_ptr<OtherRanks> ranks;  ///< or null
-  bool is_transpose = false;          ///< of what `ranks` has
 
   void take(const Context<Exec>& ctx, Matrix<M, Space> A) {
     matrix = std::move(A);
@@ -145,9 +144,9 @@ struct PlannedMatrix {
   /// y := A x + beta y
   void multiply(const Context<Exec>& ctx, const Vector<M, Space>& x, M beta,
                 const Vector<M, Space>& y) const {
-    if (ranks) ranks->begin(x.data(), is_transpose);
+    if (ranks) ranks->begin(x.data(), false);
     spmv(ctx, M(1), matrix, x, beta, y, plan.get());
-    if (ranks) ranks->end(y.data(), is_transpose, nullptr);
+    if (ranks) ranks->end(y.data(), false, nullptr);
   }
   /// As the entry of backends; one that has none makes the product first, in `product`, which may be y unless that is read.
   void relax(const Context<Exec>& ctx, const RelaxationStep<M>& step, const Vector<M, Space>& x,
@@ -355,6 +354,42 @@ struct CoarseLaunch {
   bool (*run)(const Queue&, CoarsePlan&, const CoarseCycle<M>&) = nullptr;
 };
 
+/// norms[i] := *own where i is this rank, else 0
+struct PlaceNorm {
+  const double* own;
+  int rank;
+  double* norms;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const { norms[i] = i == rank ? *own : 0; }
+};
+/// *largest := that of `count` norms; what is no number stays
+struct TakeLargestNorm {
+  int count;
+  const double* norms;
+  double* largest;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t) const {
+    double found = norms[0];
+    for (int r = 1; r < count; ++r)
+      if (found == found && !(norms[r] <= found)) found = norms[r];
+    *largest = found;
+  }
+};
+
+/// How ranks whose devices reach each other learn all norms without the host: every rank has all of a vector with one of each.
+template <class Exec>
+struct NormsOfRanks {
+  std::shared_ptr<OtherRanks> ranks;
+  Vector<double, typename Exec::memory_space> all;  ///< [ranks]
+  int rank = 0;
+
+  void take_largest(const Context<Exec>& ctx, double* norm) const {
+    const auto count = static_cast<int>(all.extent(0));
+    on_each(ctx, count, PlaceNorm{norm, rank, all.data()});
+    ranks->begin(all.data() + rank, false);
+    ranks->end(all.data(), false, nullptr);
+    on_each(ctx, 1, TakeLargestNorm{count, all.data(), norm});
+  }
+};
+
 template <class M, class Exec>
 class Cycle {
  public:
@@ -362,6 +397,7 @@ class Cycle {
 
   std::vector<CycleLevel<M, Exec>> levels;
   Vector<double, Space> norm;  ///< of r, where M is narrower
+  NormsOfRanks<Exec> norms;    ///< the same, of devices of several ranks
   int degree = 2;
   AmgCycle kind = AmgCycle::v;
   bool symmetric = false;  ///< whether the matrix is: what is least where cycles are accelerated
@@ -416,7 +452,11 @@ class Cycle {
     RangeFactor range;
     if constexpr (sizeof(M) < sizeof(V)) {
       ctx.template vectors<V>().nrm2(ctx.queue(), finest.rows, r, norm.data());
-      if (ranks) {  // one number for all, or the cycle would not be linear
+      // One number for all ranks, or the cycle would not be linear.
+      if (norms.ranks) {
+        norms.take_largest(ctx, norm.data());
+        range.norm = norm.data();
+      } else if (ranks) {
         double largest = fetch(norm, 0);
         ranks->take_largest(&largest, 1);
         range.known = inverse_power(largest);
