@@ -79,10 +79,10 @@ template <int wave, class V>
 struct PeerEntries {
   /// Entries of x go on their way.
   static void send(const Queue&, const PeerOperand<V>&, const V* x, const RunState*);
-  /// y += the entries in columns of others times what has come of x. The dot of `with`, unless that is null, with what was
+  /// y += the entries in columns of others times what has come of x, scaled. The dot of `with`, unless that is null, with what was
   /// added is the result, or, where it meets, is added to what the result holds, for the sum over all ranks.
-  static void receive(const Queue&, const PeerOperand<V>&, V* y, const V* with, double* result,
-                      bool meets, const RunState*);
+  static void receive(const Queue&, const PeerOperand<V>&, V* y, RowScale<V>, const V* with,
+                      double* result, bool meets, const RunState*);
   /// Whether all ranks say yes, once the queue has been waited for, in memory that the device reaches: 1 or 0.
   static void agree(const Queue&, const PeerOperand<V>&, bool mine, std::int32_t* all);
   /// Dots of y over all ranks.

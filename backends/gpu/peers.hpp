@@ -24,12 +24,12 @@ send_kernel(PeerOperand<V> peers, const V* x, const RunState* run) {
   send_word(peers.sent_to[k].at + number % 2, row < 0 ? V(0) : x[row], number);
 }
 
-/// y += the entries in columns of others times what has come of x, and the dot of `with` with what was added. That is the
+/// y += the entries in columns of others times what has come of x, scaled, and the dot of `with` with what was added. That is the
 /// result alone, or it is added to the result, which becomes that of all ranks.
 template <int wave, class V>
 CNC_GPU_KERNEL(max_vector_threads)
-receive_kernel(PeerOperand<V> peers, V* y, const V* with, double* result, bool meets,
-               const RunState* run, GridScratch scratch) {
+receive_kernel(PeerOperand<V> peers, V* y, RowScale<V> scale, const V* with, double* result,
+               bool meets, const RunState* run, GridScratch scratch) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
@@ -59,6 +59,7 @@ receive_kernel(PeerOperand<V> peers, V* y, const V* with, double* result, bool m
       if (!came) sum = never_came<V>;
     }
     const index_t row = peers.row[i];
+    sum *= scale.of_row != nullptr ? scale.factor * scale.of_row[row] : scale.factor;
     y[row] += sum;
     if (with != nullptr) dot[0] += double(with[row]) * double(sum);
   }
@@ -123,11 +124,12 @@ void PeerEntries<wave, V>::send(const Queue& queue, const PeerOperand<V>& peers,
 
 template <int wave, class V>
 void PeerEntries<wave, V>::receive(const Queue& queue, const PeerOperand<V>& peers, V* y,
-                                   const V* with, double* result, bool meets, const RunState* run) {
+                                   RowScale<V> scale, const V* with, double* result, bool meets,
+                                   const RunState* run) {
   const int threads = vector_threads(queue);
   const index_t blocks = ceil_div(std::max(peers.rows, peers.neighbours), threads);
   launch_overlapping("receive", queue, {reducing_blocks(queue, blocks, threads, 1), threads},
-                     receive_kernel<wave, V>, peers, y, with, result, meets, run,
+                     receive_kernel<wave, V>, peers, y, scale, with, result, meets, run,
                      grid_scratch(queue));
 }
 

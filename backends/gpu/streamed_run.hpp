@@ -86,7 +86,7 @@ struct StreamedRun {
     if (peers != nullptr) PeerEntries<wave, V>::send(queue, *peers, v[of], nullptr);
     MatrixEntries<wave, Operand, V>::spmv(queue, V(1), A, v[of], V(0), v[to]);
     if (peers != nullptr)
-      PeerEntries<wave, V>::receive(queue, *peers, v[to], nullptr, nullptr, false, nullptr);
+      PeerEntries<wave, V>::receive(queue, *peers, v[to], {}, nullptr, nullptr, false, nullptr);
   }
   int launches_of_multiply() const { return peers != nullptr ? 3 : 1; }
 
@@ -156,7 +156,7 @@ struct StreamedRun {
     const ProductDots<V> of_parts = dots_add_up<Product> ? dots : ProductDots<V>();
     Peers::send(queue, *peers, v[Product::of], run);
     MatrixEntries<wave, Operand, V>::product(queue, A, v[Product::of], y, of_parts, run);
-    Peers::receive(queue, *peers, y, of_parts.with, of_parts.with_result, true, run);
+    Peers::receive(queue, *peers, y, {}, of_parts.with, of_parts.with_result, true, run);
     if constexpr (Product::dots > 0 && !dots_add_up<Product>)
       Peers::dots(queue, A.rows, *peers, y, dots, run);
   }

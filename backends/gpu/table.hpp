@@ -75,9 +75,9 @@ struct Tables {
     static void send(const Queue& queue, const PeerOperand<V>& peers, const V* x) {
       PeerEntries<wave, V>::send(queue, peers, x, nullptr);
     }
-    static void receive(const Queue& queue, const PeerOperand<V>& peers, V* y, const V* with,
-                        double* result) {
-      PeerEntries<wave, V>::receive(queue, peers, y, with, result, false, nullptr);
+    static void receive(const Queue& queue, const PeerOperand<V>& peers, V* y, RowScale<V> scale,
+                        const V* with, double* result) {
+      PeerEntries<wave, V>::receive(queue, peers, y, scale, with, result, false, nullptr);
     }
   };
 

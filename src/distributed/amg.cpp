@@ -186,6 +186,7 @@ struct DistributedAmg<V, Exec>::State {
         else
           to.inverse = values_in<M>(exec, with_magnitudes);
       }
+      if (l == 0) find_same_inverse(exec, to);
       laps.add_to(facts.smoother_seconds);
 
       LevelOnRanks<V, Space> coarse;

@@ -135,9 +135,6 @@ class AmongRanks final : public OtherRanks {
   void end_step(double* y, double factor, const double* of_row) override {
     end_step_in(y, factor, of_row);
   }
-  bool has_end_step() const override {
-    return !in_double_.peers && !(in_float_ && in_float_->peers);
-  }
 
   offset_t number_of(index_t row) const override { return halo_->number_of(row); }
   offset_t all_rows() const override { return halo_->all_rows; }
@@ -212,7 +209,8 @@ class AmongRanks final : public OtherRanks {
     For<W>& p = parts<W>();
     const VectorOps<W>& ops = ctx_->template vectors<W>();
     if (transposed) return add_rows<W>(*from_others_, p.exchange.end_back(*ctx_), y, nullptr);
-    if (p.peers) return ops.add_from_peers(ctx_->queue(), p.peers->operand(), y, with, dot_.data());
+    if (p.peers)
+      return ops.add_from_peers(ctx_->queue(), p.peers->operand(), y, {}, with, dot_.data());
     add_rows<W>(rows_, p.exchange.end(*ctx_), y, with);
     if (with != nullptr)
       ops.dot(ctx_->queue(), rows_.sums, p.added.data(), p.beside.data(), dot_.data());
@@ -220,7 +218,11 @@ class AmongRanks final : public OtherRanks {
 
   template <class W>
   void end_step_in(W* y, W factor, const W* of_row) {
-    add_rows<W>(rows_, parts<W>().exchange.end(*ctx_), y, nullptr, factor, of_row);
+    For<W>& p = parts<W>();
+    if (p.peers)
+      return ctx_->template vectors<W>().add_from_peers(ctx_->queue(), p.peers->operand(), y,
+                                                        {factor, of_row}, nullptr, dot_.data());
+    add_rows<W>(rows_, p.exchange.end(*ctx_), y, nullptr, factor, of_row);
   }
 
   const Context<Exec>* ctx_;

@@ -42,8 +42,6 @@ class OtherRanks {
   virtual void end_step(float* y, float factor, const float* of_row) = 0;
   virtual void end_step(double* y, double factor, const double* of_row) = 0;
   /// @}
-  /// Whether there is end_step.
-  virtual bool has_end_step() const = 0;
 
   /// The number that the caller knows an own row by; of a rank without rows, of the row that 0 would be.
   virtual offset_t number_of(index_t row) const = 0;

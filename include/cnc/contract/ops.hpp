@@ -164,10 +164,10 @@ struct VectorOps {
 
   /// @{
   /// Of backends with peers. Entries of x go on their way to other ranks; then, in any time, y += the entries in columns of
-  /// others times what has come of x and, unless `with` is null, *result := with . what was added.
+  /// others times what has come of x, times `scale` in each row, and, unless `with` is null, *result := with . what was added.
   void (*send_to_peers)(const Queue&, const PeerOperand<V>&, const V* x) = nullptr;
-  void (*add_from_peers)(const Queue&, const PeerOperand<V>&, V* y, const V* with,
-                         double* result) = nullptr;
+  void (*add_from_peers)(const Queue&, const PeerOperand<V>&, V* y, RowScale<V> scale,
+                         const V* with, double* result) = nullptr;
   /// @}
 
   /// @{

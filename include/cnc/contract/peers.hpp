@@ -55,6 +55,13 @@ struct PeerMeeting {
   std::uint32_t* lost = nullptr;  ///< the same for the host, in memory that it reaches
 };
 
+/// What each row of a product is taken times.
+template <class V>
+struct RowScale {
+  V factor = 1;
+  const V* of_row = nullptr;  ///< [rows]; null: ones
+};
+
 /// Where entries of a vector of V go and come from, between devices that reach each other's memory, and what a rank has of a
 /// matrix in columns of others. All in the memory of this device.
 ///

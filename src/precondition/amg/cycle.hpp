@@ -155,7 +155,7 @@ struct PlannedMatrix {
       auto operand = a.operand();
       operand.plan = plan.get();
       const auto& ops = ctx.template matrices<M>(operand);
-      if (ops.relax != nullptr && (!ranks || ranks->has_end_step())) {
+      if (ops.relax != nullptr) {
         if (ranks) ranks->begin(x.data(), false);
         ops.relax(ctx.queue(), operand, step, x.data(), y.data());
         if (ranks) ranks->end_step(y.data(), -step.of_residual, step.inverse);
