@@ -3,6 +3,7 @@
 #include "distributed/agreement.hpp"
 #include "distributed/among_ranks.hpp"
 #include "distributed/whole_amg.hpp"
+#include "precondition/amg/kept_memory.hpp"
 #include "solve/prepare.hpp"
 
 #include <algorithm>
@@ -42,6 +43,7 @@ struct DistributedAmg<V, Exec>::State {
   offset_t whole_rows = 0;
   std::vector<Vector<const V>> near_null;
   PartitionedMatrix<V> matrix;
+  detail::KeptMemory<Space> memory;
   std::variant<detail::Cycle<float, Exec>, detail::Cycle<double, Exec>> cycle;
   std::vector<std::function<void()>> require_all;  ///< of exchanges in the cycle
   bool among_devices = false;                      ///< all of them, without the host
@@ -284,13 +286,15 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
   require(halo != nullptr,
           "DistributedAmg: it is for DistributedSolver, which gives it the matrix");
   PreconditionerSetup outcome;
-  halo->channel->together([&] {
+  const auto set_up_all = [&] {
     const InstanceScope instance(ctx.execution_space_instance());
+    const detail::PoolScope scope(s.memory.pool());
     s.agree();
     s.facts = {};
     s.cycle = {};
     s.require_all.clear();
     s.among_devices = true;
+    s.memory.keep_for(ctx, A.rows, static_cast<offset_t>(A.columns.extent(0)));
     detail::Magnitudes magnitudes = detail::magnitudes_of(ctx.execution_space_instance(), A);
     for (const V value : halo->rows.values)
       magnitudes.largest.take(std::abs(static_cast<double>(value)));
@@ -304,7 +308,16 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
     s.facts.in_float = !halo->channel->anywhere(!is_float);
     outcome = s.facts.in_float ? s.template build<float>(ctx, A, layout)
                                : s.template build<double>(ctx, A, layout);
-  });
+    s.memory.yield();
+  };
+  try {
+    halo->channel->together(set_up_all);
+  } catch (...) {
+    s.cycle = {};
+    s.require_all.clear();
+    s.memory.release();
+    throw;
+  }
   return outcome;
 }
 

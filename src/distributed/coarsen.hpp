@@ -412,9 +412,21 @@ class CoarseningOnRanks {
     require_offset<index_t>(static_cast<offset_t>(blocks + rows.columns.size()),
                             "blocks of a prolongation");
     std::vector<index_t> offsets, columns, wider_number;
+    std::vector<V> values;
     auto end = static_cast<index_t>(blocks);
-    for (const index_t length : rows.lengths) offsets.push_back(end += length);
-    for (const offset_t column : rows.columns) columns.push_back(wider.here(column));
+    std::vector<std::pair<index_t, std::size_t>> row;  // columns ascend there, by other numbers
+    std::size_t at = 0;
+    for (const index_t length : rows.lengths) {
+      offsets.push_back(end += length);
+      row.clear();
+      for (index_t e = 0; e < length; ++e, ++at) row.push_back({wider.here(rows.columns[at]), at});
+      std::sort(row.begin(), row.end());
+      for (const auto& [column, from] : row) {
+        columns.push_back(column);
+        const V* const block = rows.values.data() + offset_t(from) * P.block_values();
+        values.insert(values.end(), block, block + P.block_values());
+      }
+    }
     for (const offset_t column : numbers.others()) wider_number.push_back(wider.here(column));
     const auto others_there = copied_there<Space>(wider_number);
     const auto renumbered = in_large_pages<index_t, Space>("cnc::prolongation", blocks);
@@ -427,7 +439,7 @@ class CoarseningOnRanks {
                       P.width,
                       extended<Space>(P.row_offsets, n + 1, offsets),
                       extended<Space>(renumbered, blocks, columns),
-                      extended<Space>(P.values, P.values.extent(0), rows.values)};
+                      extended<Space>(P.values, P.values.extent(0), values)};
 
     const Blocks restriction = transpose_of(exec_, P).first;
     const Blocks AP = product(exec_, A_, seen, "the coarse matrix", RowsOf::any_order);

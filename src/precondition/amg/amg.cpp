@@ -3,9 +3,9 @@
 #include "convert/spaces.hpp"
 #include "precondition/amg/build_cycle.hpp"
 #include "precondition/amg/hierarchy.hpp"
+#include "precondition/amg/kept_memory.hpp"
 #include "solve/prepare.hpp"
 
-#include <array>
 #include <cmath>
 #include <variant>
 
@@ -37,32 +37,16 @@ template <class V, class Exec>
 struct Amg<V, Exec>::State {
   AmgOptions options;
   std::vector<Vector<const V, Space>> near_null;
-  detail::MemoryPool<Space> pool;
+  detail::KeptMemory<Space> memory;
   detail::Hierarchy<V, Exec> hierarchy;
   std::variant<detail::Cycle<float, Exec>, detail::Cycle<double, Exec>> cycle;
   AmgHierarchy facts;
-
-  /// What the pool's arrays are for: a device, rows, entries.
-  std::array<offset_t, 3> kept_for{};
 
   /// What is built, not its memory.
   void drop() {
     facts = {};
     hierarchy = {};
     cycle = {};
-  }
-  /// Before a set-up: memory is kept only for a matrix of the same size on the same device, or it would add up.
-  void keep_for(const Context<Exec>& ctx, const CsrMatrix<V, Space>& A) {
-    const std::array<offset_t, 3> now{ctx.queue().device, A.rows,
-                                      static_cast<offset_t>(A.columns.extent(0))};
-    if (now != kept_for) pool.release();
-    kept_for = now;
-  }
-  /// After one: what is idle is given back where it is much of what others could have.
-  void yield_memory() {
-    const std::size_t free = detail::free_bytes(Context<Exec>::memory);
-    if (free != detail::unknown_bytes && pool.idle_bytes() > 0.25 * static_cast<double>(free))
-      pool.release();
   }
 
   /// Whether float holds what is there, whose largest magnitude is given.
@@ -109,7 +93,7 @@ void Amg<V, Exec>::set_near_null_space(std::vector<Vector<const V, Space>> vecto
 template <class V, class Exec>
 void Amg<V, Exec>::clear() {
   state_->drop();
-  state_->pool.release();
+  state_->memory.release();
 }
 
 template <class V, class Exec>
@@ -140,16 +124,16 @@ PreconditionerSetup Amg<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, 
   State& s = *state_;
   const Exec& exec = ctx.execution_space_instance();
   const InstanceScope instance(exec);
-  const detail::PoolScope scope(s.pool);
+  const detail::PoolScope scope(s.memory.pool());
   s.drop();
-  s.keep_for(ctx, A);
+  s.memory.keep_for(ctx, A.rows, static_cast<offset_t>(A.columns.extent(0)));
   const detail::Magnitudes magnitudes = detail::magnitudes_of(exec, A);
   if (!std::isfinite(magnitudes.largest.value)) return detail::row_without_number(exec, A);
   s.facts.in_float = s.fits_float(A, magnitudes);
   try {
     const PreconditionerSetup outcome = s.facts.in_float ? s.template build<float>(ctx, A, layout)
                                                          : s.template build<double>(ctx, A, layout);
-    s.yield_memory();
+    s.memory.yield();
     return outcome;
   } catch (...) {
     clear();
@@ -163,7 +147,7 @@ PreconditionerSetup Amg<V, Exec>::update_values(Context<Exec>& ctx, const CsrMat
   State& s = *state_;
   const Exec& exec = ctx.execution_space_instance();
   const InstanceScope instance(exec);
-  const detail::PoolScope scope(s.pool);
+  const detail::PoolScope scope(s.memory.pool());
   const detail::Magnitudes magnitudes = detail::magnitudes_of(exec, A);
   if (!std::isfinite(magnitudes.largest.value)) return detail::row_without_number(exec, A);
   if (s.facts.levels.empty() || s.facts.in_float != s.fits_float(A, magnitudes))
