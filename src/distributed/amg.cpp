@@ -192,10 +192,9 @@ struct DistributedAmg<V, Exec>::State {
       laps.add_to(facts.smoother_seconds);
 
       LevelOnRanks<V, Space> coarse;
-      typename CoarseningOnRanks<V, Exec>::Transfers transfers;
       const bool has_next =
-          l + 1 < options.max_levels && coarsening.coarsen(options, facts.symmetric, inverse,
-                                                           to.largest, coarse, transfers, facts);
+          l + 1 < options.max_levels &&
+          coarsening.coarsen(options, facts.symmetric, inverse, to.largest, coarse, facts);
       constexpr offset_t still_small = 100000;
       if (!has_next && l > 0 && all_rows <= still_small) return take_whole();
       const offset_t entries = level.A.entries();
@@ -210,8 +209,12 @@ struct DistributedAmg<V, Exec>::State {
         transfer.take(ctx, in_slices_on_host(matrix_of<M>(exec, from.own)));
         transfer.ranks = among_ranks<M>(ctx, from.halo);
       };
-      take(transfers.prolongation, to.prolongation);
-      take(transfers.restriction, to.restriction);
+      if (l == 0) facts.in_factors = factor_on_all(ctx, coarsening.set_up(), to);
+      if (to.factored.empty()) {
+        const auto transfers = coarsening.transfers();
+        take(transfers.prolongation, to.prolongation);
+        take(transfers.restriction, to.restriction);
+      }
       more.add_to(facts.smoother_seconds);
       level = std::move(coarse);
     }
@@ -226,6 +229,19 @@ struct DistributedAmg<V, Exec>::State {
     if (ranks->link() != RankLink::devices) return {};
     add_exchange<detail::AmongRanks<double, Exec>>(ranks);
     return {ranks, zeroed<double, Space>("cnc::amg", parts.size()), channel().rank()};
+  }
+  /// The prolongation of the first level in factors, where that is possible on all ranks: D must be the same on all of them.
+  template <class M>
+  bool factor_on_all(Context<Exec>& ctx, const detail::SetUpLevel<V, Space>& level,
+                     detail::CycleLevel<M, Exec>& to) {
+    const bool is_here =
+        level.A.rows > 0 && detail::factor_prolongation(ctx, level, facts.symmetric, to);
+    const double mine = is_here ? static_cast<double>(to.factored.factor) : 0;
+    const double* const all = channel().gather_all(&mine, 1);
+    const bool is_same = std::all_of(all, all + channel().size(),
+                                     [&](double other) { return other == all[0] && other != 0; });
+    if (!is_same) to.factored = {};
+    return is_same;
   }
   /// Ranks that the cycle exchanges with.
   template <class Ranks>

@@ -205,10 +205,10 @@ class CoarseningOnRanks {
   /// The own rows, whose columns are the own nodes and behind them those of others.
   const Blocks& with_columns_of_others() const { return A_; }
 
-  /// P, P^T and P^T A P, the inverted diagonal and the largest eigenvalue of D^-1 A being given: false where the next level would be no
+  /// P and P^T A P, the inverted diagonal and the largest eigenvalue of D^-1 A being given: false where the next level would be no
   /// smaller to speak of.
   bool coarsen(const AmgOptions& options, bool symmetric, const Vector<V, Space>& inverse,
-               double largest, Level& coarse, Transfers& transfers, AmgHierarchy& facts) {
+               double largest, Level& coarse, AmgHierarchy& facts) {
     constexpr double no_smaller = 0.8;
     Laps laps(exec_);
     const int b = own_.height, k = fine_.near_null.vectors;
@@ -220,8 +220,11 @@ class CoarseningOnRanks {
           Kokkos::View<const double*, HostSpace, Kokkos::MemoryUnmanaged>(others.data(),
                                                                           others.size()));
     };
-    const Graph<Space> strong = strong_couplings(exec_, A_, options.strength, symmetric, complete);
-    const auto aggregates = aggregates_of(strong);
+    set_up_.A = A_;
+    set_up_.inverse = inverse;
+    set_up_.near_null = fine_.near_null;
+    set_up_.strong = strong_couplings(exec_, A_, options.strength, symmetric, complete);
+    const auto aggregates = aggregates_of(set_up_.strong);
     laps.add_to(facts.aggregation_seconds);
     firsts_ = {0};
     const index_t* const counts = channel_.gather_all(&aggregates.count, 1);
@@ -230,24 +233,72 @@ class CoarseningOnRanks {
     const auto rows = static_cast<double>(fine_.A.halo->all_rows);
     if (firsts_.back() == 0 || double(firsts_.back()) * k > no_smaller * rows) return false;
 
-    const Blocks tentative =
+    set_up_.tentative =
         tentative_prolongation(exec_, aggregates, b, fine_.near_null, coarse.near_null);
-    Smoothed way{tentative, ColumnNumbers(first_, aggregates.count, {})};
+    set_up_.smoothed = options.smoothed;
+    way_ = {set_up_.tentative, ColumnNumbers(first_, aggregates.count, {})};
     if (options.smoothed)
-      way = smoothed(strong, aggregates, tentative, coarse.near_null, inverse,
-                     smoothing_factor(largest));
-    transfers = transfers_of(way, aggregates.count);
+      way_ = smoothed(set_up_.strong, aggregates, set_up_.tentative, coarse.near_null, inverse,
+                      smoothing_factor(largest));
     laps.add_to(facts.prolongation_seconds);
-    coarse.A = coarse_matrix(way.P, way.columns, aggregates.count);
+    coarse.A = coarse_matrix(way_.P, way_.columns, aggregates.count);
     laps.add_to(facts.product_seconds);
     return true;
+  }
+
+  /// After that: the level as one process has it, but for columns of others in A, and the tentative prolongation of the own rows.
+  const SetUpLevel<V, Space>& set_up() const { return set_up_; }
+
+  /// P with its columns apart: those of own aggregates, and of others, to whose owners these entries go for P^T.
+  Transfers transfers() {
+    const Blocks& P = way_.P;
+    const index_t own = set_up_.tentative.cols;
+    const int b = P.height, k = P.width;
+    const SomeRows<V> outside = rows_of(exec_, P, rows_beyond(exec_, P, own), own);
+    const auto block = static_cast<std::size_t>(P.block_values());
+    const offset_t first_node = fine_.A.halo->first_row / b;
+    ScalarRows<V> others;
+    std::vector<std::vector<offset_t>> places(firsts_.size() - 1);  // of entries of P: row, column
+    std::vector<std::vector<V>> values(places.size());
+    for (std::size_t at = 0; at < outside.rows.size(); ++at) {
+      const auto begin = static_cast<std::size_t>(outside.offsets[at]);
+      const auto number = [&](index_t e) {
+        return way_.columns.everywhere(outside.columns[begin + static_cast<std::size_t>(e)]);
+      };
+      const auto values_of = [&](index_t e) {
+        return outside.values.data() + (begin + static_cast<std::size_t>(e)) * block;
+      };
+      const index_t length = outside.offsets[at + 1] - outside.offsets[at];
+      others.add(outside.rows[at], length, b, k, number, values_of);
+      for (index_t e = 0; e < length; ++e) {
+        const std::size_t owner = owner_of(number(e));
+        places[owner].push_back(first_node + outside.rows[at]);
+        places[owner].push_back(number(e));
+        values[owner].insert(values[owner].end(), values_of(e), values_of(e) + block);
+      }
+    }
+    Transfers both;
+    auto& prolongation = both.prolongation;
+    prolongation.own =
+        outside.rows.empty()
+            ? Blocks{P.rows, own, b, k, P.row_offsets, P.columns, P.values}
+            : with_rows(exec_, P, own, {}, PutRows::behind, own, "blocks of a prolongation");
+    const OwnRange fine{fine_.A.halo->first_row, fine_.A.rows()}, coarse{first_ * k, own * k};
+    const auto& channel = fine_.A.halo->channel;
+    prolongation.halo = halo_of(channel, fine, coarse, prolongation.own.entries(),
+                                std::move(others.rows), others.columns);
+    both.restriction.own = transpose_of(exec_, prolongation.own).first;
+    ScalarRows<V> transposed = transposed_for_me(places, values, b, k);
+    both.restriction.halo = halo_of(channel, coarse, fine, both.restriction.own.entries(),
+                                    std::move(transposed.rows), transposed.columns);
+    return both;
   }
 
  private:
   /// A prolongation of the own rows, and its columns.
   struct Smoothed {
     Blocks P;
-    ColumnNumbers columns;
+    ColumnNumbers columns{0, 0, {}};
   };
 
   /// Of own nodes. One whose strong neighbours are all on other ranks is an aggregate by itself: without any it would have no part in
@@ -312,50 +363,6 @@ class CoarseningOnRanks {
     smooth(exec_, A_, strong, tentative, inverse, fine, coarse, omega, P);
     exec_.fence();
     return {P, numbers};
-  }
-
-  /// P with its columns apart: those of own aggregates, and of others, to whose owners these entries go for P^T.
-  Transfers transfers_of(const Smoothed& way, index_t own) {
-    const Blocks& P = way.P;
-    const int b = P.height, k = P.width;
-    const SomeRows<V> outside = rows_of(exec_, P, rows_beyond(exec_, P, own), own);
-    const auto block = static_cast<std::size_t>(P.block_values());
-    const offset_t first_node = fine_.A.halo->first_row / b;
-    ScalarRows<V> others;
-    std::vector<std::vector<offset_t>> places(firsts_.size() - 1);  // of entries of P: row, column
-    std::vector<std::vector<V>> values(places.size());
-    for (std::size_t at = 0; at < outside.rows.size(); ++at) {
-      const auto begin = static_cast<std::size_t>(outside.offsets[at]);
-      const auto number = [&](index_t e) {
-        return way.columns.everywhere(outside.columns[begin + static_cast<std::size_t>(e)]);
-      };
-      const auto values_of = [&](index_t e) {
-        return outside.values.data() + (begin + static_cast<std::size_t>(e)) * block;
-      };
-      const index_t length = outside.offsets[at + 1] - outside.offsets[at];
-      others.add(outside.rows[at], length, b, k, number, values_of);
-      for (index_t e = 0; e < length; ++e) {
-        const std::size_t owner = owner_of(number(e));
-        places[owner].push_back(first_node + outside.rows[at]);
-        places[owner].push_back(number(e));
-        values[owner].insert(values[owner].end(), values_of(e), values_of(e) + block);
-      }
-    }
-    Transfers both;
-    auto& prolongation = both.prolongation;
-    prolongation.own =
-        outside.rows.empty()
-            ? Blocks{P.rows, own, b, k, P.row_offsets, P.columns, P.values}
-            : with_rows(exec_, P, own, {}, PutRows::behind, own, "blocks of a prolongation");
-    const OwnRange fine{fine_.A.halo->first_row, fine_.A.rows()}, coarse{first_ * k, own * k};
-    const auto& channel = fine_.A.halo->channel;
-    prolongation.halo = halo_of(channel, fine, coarse, prolongation.own.entries(),
-                                std::move(others.rows), others.columns);
-    both.restriction.own = transpose_of(exec_, prolongation.own).first;
-    ScalarRows<V> transposed = transposed_for_me(places, values, b, k);
-    both.restriction.halo = halo_of(channel, coarse, fine, both.restriction.own.entries(),
-                                    std::move(transposed.rows), transposed.columns);
-    return both;
   }
 
   /// Rows of P^T in columns of other ranks, from what these have of P in own columns.
@@ -578,6 +585,8 @@ class CoarseningOnRanks {
   Channel& channel_;
   NodeHalo<V, Exec> halo_;
   Blocks A_;
+  SetUpLevel<V, Space> set_up_;
+  Smoothed way_;
   std::vector<offset_t> firsts_;  ///< the first aggregate of each rank, and how many there are
   offset_t first_ = 0;            ///< of this one
 };

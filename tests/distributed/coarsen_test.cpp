@@ -52,14 +52,13 @@ void check_coarsening(const CsrMatrix<double>& A, const PartitionedMatrix<double
       "inverse", static_cast<std::size_t>(parts.rows()) * static_cast<std::size_t>(b));
   CHECK(detail::invert_diagonal(host, of_parts.own, inverse) < 0);
   detail::LevelOnRanks<double, HostSpace> coarse;
-  detail::CoarseningOnRanks<double, HostExec>::Transfers transfers;
   AmgHierarchy facts;
   const double largest = 2;
-  const bool found = coarsening.coarsen(options, true, inverse, largest, coarse, transfers, facts);
+  const bool found = coarsening.coarsen(options, true, inverse, largest, coarse, facts);
   CHECK(found);
   if (!found) return;
   CHECK(coarse.A.halo->all_rows < A.rows / 2);
-  const auto& [P, R] = transfers;
+  const auto [P, R] = coarsening.transfers();
 
   const auto n = static_cast<std::size_t>(coarse.A.rows());
   Vector<double> x("x", n), y, near_null("near-null", n);
