@@ -58,7 +58,7 @@ struct PeerMeeting {
 /// What each row of a product is taken times.
 template <class V>
 struct RowScale {
-  V factor = 1;
+  V factor = 1;               ///< of all rows
   const V* of_row = nullptr;  ///< [rows]; null: ones
 };
 
