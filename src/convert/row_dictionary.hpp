@@ -1,6 +1,7 @@
 #pragma once
 
 #include "convert/row_stencil.hpp"
+#include "copied_there.hpp"
 #include "mixed.hpp"
 #include "on_each.hpp"
 
@@ -267,14 +268,6 @@ Kokkos::View<index_t*, Space> runs_of(const Exec& exec,
   return runs;
 }
 
-/// Host data where the loops are.
-template <class Space, class T>
-Kokkos::View<T*, Space> brought(const char* label, const std::vector<T>& data) {
-  const auto there = uninitialized<T, Space>(label, data.size());
-  Kokkos::deep_copy(there, Kokkos::View<const T*, HostSpace>(data.data(), data.size()));
-  return there;
-}
-
 /// Rows that follow each other and have the same columns: the size of their blocks, 1 where it is neither 3 nor 2. Waits.
 template <class Exec, class T, class Space>
 int block_size_of(const Exec& exec, const RowDictionary<T, Space>& rows,
@@ -287,7 +280,7 @@ int block_size_of(const Exec& exec, const RowDictionary<T, Space>& rows,
     if (!divides(b)) continue;
     const std::vector<PlaceInBlock> places = places_in_blocks<T>(starts, entries, b);
     if (places.empty()) continue;
-    const auto there = brought<Space>("cnc::row_dictionary", places);
+    const auto there = copied_there<Space>("cnc::row_dictionary", places);
     if (first_row(exec, n, IsOutOfBlock{rows.codes.data(), there.data(), b}) < 0) return b;
   }
   return 1;
@@ -323,7 +316,7 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
     code_of_place[std::size_t(place)] = static_cast<std::uint8_t>(firsts.size());
     firsts.push_back(row);
   }
-  const auto kind_rows = brought<Space>("cnc::row_dictionary", firsts);
+  const auto kind_rows = copied_there<Space>("cnc::row_dictionary", firsts);
   const auto lengths = uninitialized<index_t, Space>("cnc::row_dictionary", firsts.size());
   const auto kind_count = static_cast<offset_t>(firsts.size());
   on_each(exec, kind_count, KindLengths<S>{rows, kind_rows.data(), lengths.data()});
@@ -341,11 +334,11 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
 
   RowDictionary<T, Space> found = {
       uninitialized<std::uint8_t, Space>("cnc::row_dictionary", n),
-      brought<Space>("cnc::row_dictionary", starts),
+      copied_there<Space>("cnc::row_dictionary", starts),
       uninitialized<RowEntry<T>, Space>("cnc::row_dictionary", std::size_t(size))};
   on_each(exec, kind_count,
           FillKind<T, S>{A.operand(), kind_rows.data(), found.starts.data(), found.entries.data()});
-  const auto codes_there = brought<Space>("cnc::row_dictionary", code_of_place);
+  const auto codes_there = copied_there<Space>("cnc::row_dictionary", code_of_place);
   const EncodeRow<S> encode{rows, places.data(), codes_there.data(), kind_rows.data(),
                             found.codes.data()};
   if (first_row(exec, A.rows, encode) >= 0) return {};  // two kinds have one hash

@@ -24,10 +24,10 @@ struct SparseRowsIn {
 
   explicit SparseRowsIn(const SparseRows<T>& from)
       : sums(static_cast<index_t>(from.offsets.size()) - 1),
-        rows(copied_there<Space>(from.rows)),
-        offsets(copied_there<Space>(from.offsets)),
-        columns(copied_there<Space>(from.columns)),
-        values(copied_there<Space>(from.values)) {}
+        rows(copied_there<Space>("cnc::ranks", from.rows)),
+        offsets(copied_there<Space>("cnc::ranks", from.offsets)),
+        columns(copied_there<Space>("cnc::ranks", from.columns)),
+        values(copied_there<Space>("cnc::ranks", from.values)) {}
 };
 
 /// y[rows[i]] += factor of_row[rows[i]] (the sum of row i times x), which is also left in added[i] beside with[rows[i]], where they
@@ -69,7 +69,7 @@ class AmongRanks final : public OtherRanks {
   AmongRanks(const Context<Exec>& ctx, std::shared_ptr<const Halo<T>> halo)
       : ctx_(&ctx),
         halo_(std::move(halo)),
-        sent_rows_(copied_there<Space>(halo_->plan.sent_rows)),
+        sent_rows_(copied_there<Space>("cnc::ranks", halo_->plan.sent_rows)),
         rows_(halo_->rows),
         lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)),
         sums_(PeerSums<Exec>::open(ctx, *halo_->channel, lost_.data())),

@@ -435,7 +435,7 @@ class CoarseningOnRanks {
       }
     }
     for (const offset_t column : numbers.others()) wider_number.push_back(wider.here(column));
-    const auto others_there = copied_there<Space>(wider_number);
+    const auto others_there = copied_there<Space>("cnc::ranks", wider_number);
     const auto renumbered = in_large_pages<index_t, Space>("cnc::prolongation", blocks);
     on_each(exec_, P.blocks(),
             Renumber{own, others_there.data(), P.columns.data(), renumbered.data()});

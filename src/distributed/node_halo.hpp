@@ -62,7 +62,7 @@ class NodeHalo {
         sent_.push_back(static_cast<index_t>(node - halo.first_row / b));
       ends_.push_back(sent_.size());
     }
-    sent_there_ = copied_there<Space>(sent_);
+    sent_there_ = copied_there<Space>("cnc::ranks", sent_);
   }
 
   index_t size() const { return size_; }  ///< nodes of others

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "copied_there.hpp"
 #include "distributed/channel.hpp"
 #include "distributed/partition_plan.hpp"
 #include "on_each.hpp"
@@ -88,15 +89,6 @@ class PeerGroup {
   std::vector<void*> of_;  ///< by rank, as this device reaches them
 };
 
-/// In the memory of a backend.
-template <class Space, class T>
-Vector<T, Space> copied_there(const std::vector<T>& from) {
-  const auto to = uninitialized<T, Space>("cnc::ranks", from.size());
-  Kokkos::deep_copy(
-      to, Kokkos::View<const T*, HostSpace, Kokkos::MemoryUnmanaged>(from.data(), from.size()));
-  return to;
-}
-
 /// The sums of ranks whose devices add them up (PeerMeeting).
 template <class Exec>
 class PeerSums {
@@ -117,8 +109,9 @@ class PeerSums {
     std::vector<PeerPlace<double>> there;
     for (int r = 0; r < group_->ranks(); ++r)
       there.push_back({words(group_->of(r)) + words_of_rank * rank});
-    there_ = copied_there<Space>(there);
+    there_ = copied_there<Space>("cnc::ranks", there);
     meeting_ = copied_there<Space>(
+        "cnc::ranks",
         std::vector<PeerMeeting>{{group_->ranks(), rank, there_.data(), words(group_->mine()),
                                   numbers_.data(), numbers_.data() + 1, lost}});
   }
@@ -159,11 +152,11 @@ class Peers {
   Peers(std::unique_ptr<PeerGroup<Exec>> group, const Halo<T>& halo, const PeerMeeting* meeting)
       : group_(std::move(group)),
         exchanges_(zeroed<std::uint32_t, Space>("cnc::exchanges", 1)),
-        row_(copied_there<Space>(halo.rows.rows)),
-        offsets_(copied_there<Space>(halo.rows.offsets)),
-        columns_(copied_there<Space>(halo.rows.columns)),
-        values_(
-            copied_there<Space>(std::vector<W>(halo.rows.values.begin(), halo.rows.values.end()))) {
+        row_(copied_there<Space>("cnc::ranks", halo.rows.rows)),
+        offsets_(copied_there<Space>("cnc::ranks", halo.rows.offsets)),
+        columns_(copied_there<Space>("cnc::ranks", halo.rows.columns)),
+        values_(copied_there<Space>(
+            "cnc::ranks", std::vector<W>(halo.rows.values.begin(), halo.rows.values.end()))) {
     // To each neighbour: at which word in my memory his entries begin, and which is the one that he always sends.
     const PartitionPlan& plan = halo.plan;
     std::vector<std::vector<index_t>> there(std::size_t(halo.channel->size()));
@@ -183,8 +176,8 @@ class Peers {
     }
     rows.insert(rows.end(), always.size(), -1);
     places.insert(places.end(), always.begin(), always.end());
-    sent_rows_ = copied_there<Space>(rows);
-    places_ = copied_there<Space>(places);
+    sent_rows_ = copied_there<Space>("cnc::ranks", rows);
+    places_ = copied_there<Space>("cnc::ranks", places);
     operand_ = {meeting,
                 exchanges_.data(),
                 static_cast<index_t>(rows.size()),

@@ -82,7 +82,7 @@ SomeRows<V> rows_of(const Exec& exec, const SparseBlocks<V, Space>& A, std::vect
                     index_t limit = 0) {
   SomeRows<V> found;
   const auto n = static_cast<offset_t>(rows.size());
-  const auto list = copied_there<Space>(rows);
+  const auto list = copied_there<Space>("cnc::ranks", rows);
   const auto offsets = zeroed<index_t, Space>("cnc::list", rows.size() + 1);
   on_each(exec, n,
           TakeRow<1, V>{operand_of(A), list.data(), limit, offsets.data(), nullptr, nullptr});
@@ -163,11 +163,11 @@ SparseBlocks<V, Space> with_rows(const Exec& exec, const SparseBlocks<V, Space>&
   const auto n = static_cast<std::size_t>(A.rows);
   const auto place = uninitialized<index_t, Space>("cnc::place", n);
   Kokkos::deep_copy(exec, place, -1);
-  const auto list = copied_there<Space>(rows.rows);
+  const auto list = copied_there<Space>("cnc::ranks", rows.rows);
   on_each(exec, static_cast<offset_t>(rows.rows.size()), MarkRow{list.data(), place.data()});
-  const auto there = copied_there<Space>(rows.offsets);
-  const auto columns_there = copied_there<Space>(rows.columns);
-  const auto values_there = copied_there<Space>(rows.values);
+  const auto there = copied_there<Space>("cnc::ranks", rows.offsets);
+  const auto columns_there = copied_there<Space>("cnc::ranks", rows.columns);
+  const auto values_there = copied_there<Space>("cnc::ranks", rows.values);
   const BlocksOperand<V> added{static_cast<index_t>(rows.rows.size()),
                                cols,
                                A.height,

@@ -77,7 +77,8 @@ PreconditionerSetup IncompleteFactorization<V, Exec>::set_up(Context<Exec>&,
   std::vector<index_t> rows;  // of the caller's, in the order in which they are factorised
   if (s.options.by_colours) {
     rows = detail::coloured(host).rows;
-    host = permute(host, Vector<const index_t>(detail::copied_to<HostSpace>(rows)));
+    host = permute(
+        host, Vector<const index_t>(detail::copied_there<HostSpace>("cnc::preconditioner", rows)));
   }
   detail::Factors factors;
   const index_t fault = detail::factorize(host, s.options, factors, s.shift);
@@ -90,7 +91,7 @@ PreconditionerSetup IncompleteFactorization<V, Exec>::set_up(Context<Exec>&,
   std::vector<V> inverse(factors.inverse.begin(), factors.inverse.end());
   for (std::size_t k = 0; k < rows.size(); ++k)
     inverse[static_cast<std::size_t>(rows[k])] = static_cast<V>(factors.inverse[k]);
-  s.inverse = detail::copied_to<Space>(inverse);
+  s.inverse = detail::copied_there<Space>("cnc::preconditioner", inverse);
   s.entries = static_cast<offset_t>(factors.lower.columns.size() + factors.upper.columns.size() +
                                     inverse.size());
   for (int k = 0; k < 2; ++k)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "copied_there.hpp"
 #include "on_each.hpp"
 
 #include <cnc/copy.hpp>
@@ -101,14 +102,6 @@ void in_order(const Context<Exec>& ctx, const std::vector<index_t>& begins, std:
     of_group.triangle = body.triangle.from(begins[group]);
     on_each(ctx, begins[group + 1] - begins[group], of_group);
   }
-}
-
-/// A copy of what the host has, where a preconditioner works.
-template <class Space, class T>
-Vector<T, Space> copied_to(const std::vector<T>& entries) {
-  const auto host = uninitialized<T>("cnc::preconditioner", entries.size());
-  std::copy(entries.begin(), entries.end(), host.data());
-  return copy_to<Space>(host);
 }
 
 }  // namespace cnc::detail

@@ -91,7 +91,7 @@ struct Relaxation<V, Exec>::State {
       order = detail::coloured(pattern);
     }
     begins = order.begins;
-    rows = detail::copied_to<Space>(order.rows);
+    rows = detail::copied_there<Space>("cnc::preconditioner", order.rows);
     lower = triangle(host_offsets, host_columns, order, false,
                      [&](index_t row, index_t column) { return order.comes_before(column, row); });
     if (options.kind == RelaxationKind::ssor)
@@ -116,8 +116,9 @@ struct Relaxation<V, Exec>::State {
       }
       its_offsets.push_back(static_cast<index_t>(origins.size()));
     }
-    return {detail::copied_to<Space>(its_offsets), detail::copied_to<Space>(its_columns),
-            detail::copied_to<Space>(origins),
+    return {detail::copied_there<Space>("cnc::preconditioner", its_offsets),
+            detail::copied_there<Space>("cnc::preconditioner", its_columns),
+            detail::copied_there<Space>("cnc::preconditioner", origins),
             uninitialized<V, Space>("cnc::relaxation", origins.size()),
             detail::are_chained(order.rows, its_offsets, its_columns, goes_back)};
   }

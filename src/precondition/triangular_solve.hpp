@@ -90,10 +90,10 @@ class TriangularSolve {
       row = given(row);
     }
     are_chained_ = are_chained(order, offsets, columns);
-    rows_ = copied_to<Space>(order);
-    offsets_ = copied_to<Space>(offsets);
-    columns_ = copied_to<Space>(columns);
-    values_ = copied_to<Space>(values);
+    rows_ = copied_there<Space>("cnc::preconditioner", order);
+    offsets_ = copied_there<Space>("cnc::preconditioner", offsets);
+    columns_ = copied_there<Space>("cnc::preconditioner", columns);
+    values_ = copied_there<Space>("cnc::preconditioner", values);
   }
 
   /// z := (I + T)^-1 D r (a sweep has D in front instead), D being `scale` or, if that is null, I. r may be z.

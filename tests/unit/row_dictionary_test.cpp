@@ -133,10 +133,10 @@ TEST_CASE("blocks of rows with the same columns are found") {
         }
       offsets.push_back(static_cast<index_t>(columns.size()));
     }
-    using detail::set_up::brought;
-    return CsrMatrix<double>(n, n, 1, brought<HostSpace>("offsets", offsets),
-                             brought<HostSpace>("columns", columns),
-                             brought<HostSpace>("values", values));
+    using detail::copied_there;
+    return CsrMatrix<double>(n, n, 1, copied_there<HostSpace>("offsets", offsets),
+                             copied_there<HostSpace>("columns", columns),
+                             copied_there<HostSpace>("values", values));
   };
   CHECK(block_size_of(banded(40, 0, -1), {"bsell", 1}) == 3);
   CHECK(block_size_of(banded(40, -3, -1), {"bsell", 1}) == 3);
