@@ -369,9 +369,14 @@ struct MethodRunner {
     bool takes_long = true;  // a group: the first one ends with what was under way before
     const index_t most = initial().max_iterations;
     index_t groups = 0, launched = 0;
-    for (; launched < most && !stopped(); ++groups) {
-      const bool ahead = !between() || launched >= iterations_before_groups_ahead;
-      const index_t iterations = std::min(most - launched, group(ahead || !takes_long));
+    // What is enqueued between passes does not stop with them, and may exchange with other ranks: these must all enqueue as much of
+    // it. So no clock decides for them, and they look when a group is done and nothing is under way.
+    const bool alike = between() && peers() != nullptr;
+    for (; launched < most && ((alike && groups == 0) || !stopped()); ++groups) {
+      const bool is_long_run = launched >= iterations_before_groups_ahead;
+      const bool ahead = !between() || (is_long_run && !alike);
+      const bool of_several = is_long_run || !(takes_long || alike);
+      const index_t iterations = std::min(most - launched, group(of_several));
       if (graph == nullptr)
         phases.iterate(queue, iterations);
       else

@@ -15,6 +15,59 @@ namespace cnc {
 namespace detail {
 namespace {
 
+/// Whether the entries in columns of others are the mirror images of theirs, to what rounding leaves. Collective; the ranks may differ.
+template <class V>
+bool is_symmetric_between_ranks(const Halo<V>& halo) {
+  struct Entry {
+    offset_t row, column;
+    double value;
+    bool operator<(const Entry& other) const {
+      return std::make_pair(row, column) < std::make_pair(other.row, other.column);
+    }
+  };
+  constexpr double tolerance = sizeof(V) < sizeof(double) ? 1e-5 : 1e-10;
+  const std::vector<offset_t> numbers = halo_columns(halo, halo.first_row);
+  std::vector<int> owners;  // of places
+  for (const PartitionPlan::Neighbour& n : halo.plan.neighbours)
+    owners.insert(owners.end(), static_cast<std::size_t>(n.received), n.rank);
+  const auto ranks = static_cast<std::size_t>(halo.channel->size());
+  std::vector<std::vector<offset_t>> places(ranks);
+  std::vector<std::vector<V>> values(ranks);
+  std::vector<Entry> mine, theirs;
+  double largest = 0;
+  for (std::size_t i = 0; i < halo.rows.rows.size(); ++i)
+    for (index_t k = halo.rows.offsets[i]; k < halo.rows.offsets[i + 1]; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      const auto place = static_cast<std::size_t>(halo.rows.columns[at]);
+      const auto owner = static_cast<std::size_t>(owners[place]);
+      const Entry entry{halo.first_row + halo.rows.rows[i], numbers[place],
+                        static_cast<double>(halo.rows.values[at])};
+      mine.push_back(entry);
+      largest = std::max(largest, std::abs(entry.value));
+      places[owner].push_back(entry.row);
+      places[owner].push_back(entry.column);
+      values[owner].push_back(halo.rows.values[at]);
+    }
+  places = halo.channel->exchange_lists(places);
+  values = halo.channel->exchange_lists(values);
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (std::size_t e = 0; e < values[r].size(); ++e)
+      theirs.push_back({places[r][2 * e + 1], places[r][2 * e], static_cast<double>(values[r][e])});
+  std::sort(mine.begin(), mine.end());
+  std::sort(theirs.begin(), theirs.end());
+  const double most = tolerance * largest;
+  auto other = theirs.begin();
+  for (const Entry& entry : mine) {
+    for (; other != theirs.end() && *other < entry; ++other)
+      if (std::abs(other->value) > most) return false;
+    const bool is_there = other != theirs.end() && !(entry < *other);
+    if (std::abs(entry.value - (is_there ? other->value : 0)) > most) return false;
+    if (is_there) ++other;
+  }
+  return std::all_of(other, theirs.end(),
+                     [&](const Entry& entry) { return std::abs(entry.value) <= most; });
+}
+
 /// The sum over all ranks. Collective.
 offset_t sum_of_all(Channel& channel, offset_t mine) {
   const offset_t* const all = channel.gather_all(&mine, 1);
@@ -107,7 +160,9 @@ struct DistributedAmg<V, Exec>::State {
     made.degree = facts.smoother_degree = options.smoother_degree;
     facts.smoother = options.smoother;
     made.kind = options.cycle;
-    made.symmetric = facts.symmetric = !channel().anywhere(!is_symmetric(A, layout));
+    made.symmetric = facts.symmetric =
+        !channel().anywhere(!is_symmetric_between_ranks(*PartitionAccess::halo(matrix))) &&
+        !channel().anywhere(!is_symmetric(A, layout));
     if constexpr (sizeof(M) < sizeof(V)) {
       made.norm = zeroed<double, Space>("cnc::amg", 1);
       made.norms = norms_of_ranks(ctx);

@@ -84,7 +84,7 @@ class AmongRanks final : public OtherRanks {
   /// Whether there is one rank, for which a solve is what it is in one process.
   bool is_alone() const { return channel().size() == 1; }
   RankLink link() const {
-    if (in_double_.peers) return RankLink::devices;
+    if (in_double_.peers && (!in_float_ || in_float_->peers)) return RankLink::devices;
     return is_host_space<Space> ? RankLink::mpi : RankLink::through_host;
   }
   PeersOfRun peers() override {

@@ -186,7 +186,7 @@ class CoarseningOnRanks {
   using Blocks = SparseBlocks<V, Space>;
   using Level = LevelOnRanks<V, Space>;
 
-  /// Both outlive it.
+  /// The level outlives it.
   CoarseningOnRanks(const Exec& exec, const Level& fine)
       : exec_(exec),
         fine_(fine),
@@ -236,22 +236,23 @@ class CoarseningOnRanks {
     set_up_.tentative =
         tentative_prolongation(exec_, aggregates, b, fine_.near_null, coarse.near_null);
     set_up_.smoothed = options.smoothed;
-    way_ = {set_up_.tentative, ColumnNumbers(first_, aggregates.count, {})};
+    prolongation_ = {set_up_.tentative, ColumnNumbers(first_, aggregates.count, {})};
     if (options.smoothed)
-      way_ = smoothed(set_up_.strong, aggregates, set_up_.tentative, coarse.near_null, inverse,
-                      smoothing_factor(largest));
+      prolongation_ = smoothed(set_up_.strong, aggregates, set_up_.tentative, coarse.near_null,
+                               inverse, smoothing_factor(largest));
     laps.add_to(facts.prolongation_seconds);
-    coarse.A = coarse_matrix(way_.P, way_.columns, aggregates.count);
+    coarse.A = coarse_matrix(prolongation_.P, prolongation_.columns, aggregates.count);
     laps.add_to(facts.product_seconds);
     return true;
   }
 
-  /// After that: the level as one process has it, but for columns of others in A, and the tentative prolongation of the own rows.
+  /// After that, what factor_prolongation asks for: the level with columns of others in A, the tentative prolongation of the own
+  /// rows; products and the prolongation itself are empty.
   const SetUpLevel<V, Space>& set_up() const { return set_up_; }
 
   /// P with its columns apart: those of own aggregates, and of others, to whose owners these entries go for P^T.
   Transfers transfers() {
-    const Blocks& P = way_.P;
+    const Blocks& P = prolongation_.P;
     const index_t own = set_up_.tentative.cols;
     const int b = P.height, k = P.width;
     const SomeRows<V> outside = rows_of(exec_, P, rows_beyond(exec_, P, own), own);
@@ -263,7 +264,8 @@ class CoarseningOnRanks {
     for (std::size_t at = 0; at < outside.rows.size(); ++at) {
       const auto begin = static_cast<std::size_t>(outside.offsets[at]);
       const auto number = [&](index_t e) {
-        return way_.columns.everywhere(outside.columns[begin + static_cast<std::size_t>(e)]);
+        return prolongation_.columns.everywhere(
+            outside.columns[begin + static_cast<std::size_t>(e)]);
       };
       const auto values_of = [&](index_t e) {
         return outside.values.data() + (begin + static_cast<std::size_t>(e)) * block;
@@ -296,7 +298,7 @@ class CoarseningOnRanks {
 
  private:
   /// A prolongation of the own rows, and its columns.
-  struct Smoothed {
+  struct OwnProlongation {
     Blocks P;
     ColumnNumbers columns{0, 0, {}};
   };
@@ -317,9 +319,9 @@ class CoarseningOnRanks {
   }
 
   /// T - omega D^-1 F T with the numbers of its columns.
-  Smoothed smoothed(const Graph<Space>& strong, const Aggregates<Space>& aggregates,
-                    const Blocks& T, const NearNullSpace<V, Space>& coarse,
-                    const Vector<V, Space>& inverse, double omega) {
+  OwnProlongation smoothed(const Graph<Space>& strong, const Aggregates<Space>& aggregates,
+                           const Blocks& T, const NearNullSpace<V, Space>& coarse,
+                           const Vector<V, Space>& inverse, double omega) {
     const auto n = static_cast<std::size_t>(own_.rows);
     const int width = T.block_values();
     const auto block = static_cast<std::size_t>(width);
@@ -586,7 +588,7 @@ class CoarseningOnRanks {
   NodeHalo<V, Exec> halo_;
   Blocks A_;
   SetUpLevel<V, Space> set_up_;
-  Smoothed way_;
+  OwnProlongation prolongation_;
   std::vector<offset_t> firsts_;  ///< the first aggregate of each rank, and how many there are
   offset_t first_ = 0;            ///< of this one
 };

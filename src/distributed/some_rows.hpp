@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// Some rows of a matrix of blocks, which the host takes from it, and puts into it: those that ranks have to do with each other for.
+// Some rows of a matrix of blocks, which the host takes from it, and puts into it: those by which ranks are coupled.
 
 namespace cnc::detail {
 

@@ -187,7 +187,41 @@ class LateIdentity final : public PreconditionerBase<double> {
   mutable int calls_ = 0;
 };
 
+/// z := r, and counts.
+class CountedIdentity final : public PreconditionerBase<double> {
+ public:
+  std::string name() const override { return "counted"; }
+  double bytes(index_t, offset_t) const override { return 0; }
+  PreconditionerSetup set_up(Context<>&, const CsrMatrix<double>&, const Matrix<double>&) override {
+    return {};
+  }
+  bool only_enqueues() const override { return true; }
+  void apply(const Context<>&, const Vector<const double>& r,
+             const Vector<double>& z) const override {
+    ++calls;
+    if (world().rank() == 0 && calls % 3 == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Kokkos::deep_copy(z, r);
+  }
+  mutable int calls = 0;
+};
+
 }  // namespace
+
+TEST_CASE("emulated devices: what is between passes is enqueued equally often on all ranks") {
+  const auto problem = known_problem<double>("poisson2d:15x14");
+  DistributedSolver<double> solver(emulated(), {.form = SolveForm::streamed, .rtol = 1e-12});
+  const auto counted = std::make_shared<CountedIdentity>();
+  solver.set_preconditioner(counted);
+  const PartitionedMatrix<double> A = partitioned(problem.A);
+  solver.prepare(A);
+  const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
+  const SolveReport report = solver.solve(b, x);
+  CHECK(report.converged());
+  CHECK(report.iterations > 32);
+  CHECK(counted->calls >= report.iterations);
+  CHECK(same_on_all(std::to_string(counted->calls)));
+}
 
 TEST_CASE("emulated devices: one that is not heard of ends the solve on all") {
   const auto problem = known_problem<double>("poisson2d:15x14");

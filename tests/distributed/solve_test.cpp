@@ -1,4 +1,5 @@
 #include "distributed/solve_checks.hpp"
+#include "support/same_matrix.hpp"
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -22,6 +23,46 @@ TEST_CASE("every method has the residuals that it has on one process") {
 }
 TEST_CASE("preconditioners of the own block") { check_preconditioners(one_thread()); }
 TEST_CASE("multigrid of the whole matrix") { check_multigrid(one_thread()); }
+TEST_CASE("multigrid on ranks has the first prolongation in factors, as on one") {
+  const auto problem = known_problem<double>("poisson2d:150x150");
+  const SolveOptions options{.rtol = 1e-9};
+  const auto on_one = std::make_shared<Amg<double>>();
+  Solver<double> alone(one_thread(), options);
+  alone.set_preconditioner(on_one);
+  alone.prepare(problem.A);
+  const SolveReport report = alone.solve(problem.b, zeros<double>(problem.rows()));
+  const auto on_ranks = std::make_shared<DistributedAmg<double>>();
+  DistributedSolver<double> solver(one_thread(), options);
+  solver.set_preconditioner(on_ranks);
+  const PartitionedMatrix<double> A = partitioned(problem.A);
+  for (int k = 0; k < 2; ++k) {  // the second time in memory that is there
+    solver.prepare(A);
+    const Vector<double> x("x", static_cast<std::size_t>(A.rows()));
+    const Outcome<double> outcome{solver.solve(own_part(A, problem.b), x), whole_of(A, x)};
+    check_solution(problem, outcome);
+    CHECK(outcome.report.iterations <= report.iterations + 3);
+    CHECK(on_ranks->hierarchy().in_factors == on_one->hierarchy().in_factors);
+  }
+}
+TEST_CASE("multigrid sees asymmetry between ranks") {
+  const CsrMatrix<double> A = generate_problem("poisson2d:20x20");
+  const auto [begin, end] = rows_of_rank(A.rows, 1, false);
+  const auto symmetric_by = [&](double above, double below) {
+    const CsrMatrix<double> changed = deep_copy_of(A);
+    for (index_t i = begin; i < end; ++i)
+      for (index_t k = changed.row_offsets(i); k < changed.row_offsets(i + 1); ++k) {
+        const index_t j = changed.columns(k);
+        if (j < begin || j >= end) changed.values(k) *= j > i ? above : below;
+      }
+    const auto M = std::make_shared<DistributedAmg<double>>();
+    DistributedSolver<double> solver(one_thread());
+    solver.set_preconditioner(M);
+    solver.prepare(PartitionedMatrix<double>(world(), Slice<double>(changed, begin, end).rows()));
+    return M->hierarchy().symmetric;
+  };
+  CHECK(symmetric_by(0.5, 0.5));
+  CHECK(symmetric_by(2, 0.01) == (world().size() == 1));
+}
 TEST_CASE("the same bits on every run") { check_bits(one_thread()); }
 
 #ifdef CNC_KOKKOS_HAS_DEVICE
