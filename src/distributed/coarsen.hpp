@@ -1,6 +1,6 @@
 #pragma once
 
-#include "distributed/node_halo.hpp"
+#include "distributed/blocks_on_ranks.hpp"
 #include "precondition/amg/hierarchy.hpp"
 
 #include <algorithm>
@@ -17,111 +17,11 @@
 
 namespace cnc::detail {
 
-/// A matrix of blocks on several ranks: the block of the own rows and columns, and the entries in columns of others.
-template <class V, class Space>
-struct BlocksOnRanks {
-  SparseBlocks<V, Space> own;
-  std::shared_ptr<Halo<V>> halo;
-
-  index_t rows() const { return own.rows * own.height; }
-  offset_t entries() const {
-    return own.entries() + static_cast<offset_t>(halo->rows.values.size());
-  }
-};
-
 /// A level as it is set up.
 template <class V, class Space>
 struct LevelOnRanks {
   BlocksOnRanks<V, Space> A;          ///< of square blocks
   NearNullSpace<V, Space> near_null;  ///< of the own rows
-};
-
-/// Numbers for the columns of a part of a matrix: the own ones first, then those of others as they ascend.
-class ColumnNumbers {
- public:
-  ColumnNumbers(offset_t first, index_t own, std::vector<offset_t> others)
-      : first_(first), own_(own), others_(std::move(others)) {
-    std::sort(others_.begin(), others_.end());
-    others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
-  }
-  bool is_own(offset_t column) const { return column >= first_ && column < first_ + own_; }
-  index_t size() const { return own_ + static_cast<index_t>(others_.size()); }
-  const std::vector<offset_t>& others() const { return others_; }
-  index_t here(offset_t column) const {
-    if (is_own(column)) return static_cast<index_t>(column - first_);
-    const auto at = std::lower_bound(others_.begin(), others_.end(), column);
-    return own_ + static_cast<index_t>(at - others_.begin());
-  }
-  offset_t everywhere(index_t number) const {
-    return number < own_ ? first_ + number : others_[static_cast<std::size_t>(number - own_)];
-  }
-
- private:
-  offset_t first_;
-  index_t own_;
-  std::vector<offset_t> others_;
-};
-
-/// What rows have in columns of other ranks, as blocks behind those of the own block, `own_columns` wide.
-template <class V, class Exec>
-SomeRows<V> blocks_of_others(const SparseRows<V>& halo, const NodeHalo<V, Exec>& nodes,
-                             index_t own_columns, int b) {
-  SomeRows<V> blocks;
-  const auto block = static_cast<std::size_t>(b * b);
-  const auto entries_of = [&](std::size_t begin, std::size_t end, const auto& body) {
-    for (std::size_t row = begin; row < end; ++row)
-      for (index_t k = halo.offsets[row]; k < halo.offsets[row + 1]; ++k)
-        body(row, static_cast<std::size_t>(k));
-  };
-  std::vector<index_t> found;
-  std::size_t begin = 0, end = 0;
-  for (; begin < halo.rows.size(); begin = end) {
-    const index_t i = halo.rows[begin] / b;
-    while (end < halo.rows.size() && halo.rows[end] / b == i) ++end;
-    found.clear();
-    entries_of(begin, end, [&](std::size_t, std::size_t k) {
-      found.push_back(nodes.node_of(halo.columns[k]));
-    });
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    const std::size_t first = blocks.columns.size();
-    for (const index_t node : found) blocks.columns.push_back(own_columns + node);
-    require_offset<index_t>(static_cast<offset_t>(blocks.columns.size()), "blocks of a rank");
-    blocks.rows.push_back(i);
-    blocks.offsets.push_back(static_cast<index_t>(blocks.columns.size()));
-    blocks.values.resize(blocks.columns.size() * block, V(0));
-    entries_of(begin, end, [&](std::size_t row, std::size_t k) {
-      const index_t place = halo.columns[k];
-      const auto to = static_cast<std::size_t>(
-          std::lower_bound(found.begin(), found.end(), nodes.node_of(place)) - found.begin());
-      blocks.values[(first + to) * block +
-                    static_cast<std::size_t>(halo.rows[row] % b * b + nodes.unit_of(place))] =
-          halo.values[k];
-    });
-  }
-  return blocks;
-}
-
-/// Scalar entries of rows of blocks, with the numbers of their columns.
-template <class V>
-struct ScalarRows {
-  SparseRows<V> rows{{}, {0}, {}, {}};
-  std::vector<offset_t> columns;
-
-  /// The scalar rows of block row i: `blocks` of them, by their numbers and their places.
-  template <class Number, class Block>
-  void add(index_t i, index_t blocks, int height, int width, const Number& number,
-           const Block& block) {
-    for (int r = 0; r < height && blocks > 0; ++r) {
-      for (index_t k = 0; k < blocks; ++k)
-        for (int c = 0; c < width; ++c) {
-          columns.push_back(number(k) * width + c);
-          rows.values.push_back(block(k)[r * width + c]);
-        }
-      rows.rows.push_back(i * height + r);
-      rows.offsets.push_back(static_cast<index_t>(columns.size()));
-    }
-  }
 };
 
 /// A graph without the neighbours from `nodes` on, which are the last ones of their rows.

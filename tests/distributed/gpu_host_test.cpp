@@ -5,6 +5,7 @@
 #include <target/tuning.hpp>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -167,10 +168,11 @@ class FewPolls {
   std::uint32_t before_;
 };
 
-/// Does nothing to a vector, once late on the last rank.
-class LateIdentity final : public PreconditionerBase<double> {
+/// z := r between passes, after something that may take its time.
+class Identity final : public PreconditionerBase<double> {
  public:
-  std::string name() const override { return "late"; }
+  explicit Identity(std::function<void(int call)> before) : before_(std::move(before)) {}
+  std::string name() const override { return "identity"; }
   double bytes(index_t, offset_t) const override { return 0; }
   PreconditionerSetup set_up(Context<>&, const CsrMatrix<double>&, const Matrix<double>&) override {
     return {};
@@ -178,32 +180,14 @@ class LateIdentity final : public PreconditionerBase<double> {
   bool only_enqueues() const override { return true; }
   void apply(const Context<>&, const Vector<const double>& r,
              const Vector<double>& z) const override {
-    if (++calls_ == 5 && world().rank() + 1 == world().size())
-      std::this_thread::sleep_for(std::chrono::seconds(3));
+    before_(++calls_);
     Kokkos::deep_copy(z, r);
   }
+  int calls() const { return calls_; }
 
  private:
+  std::function<void(int)> before_;
   mutable int calls_ = 0;
-};
-
-/// z := r, and counts.
-class CountedIdentity final : public PreconditionerBase<double> {
- public:
-  std::string name() const override { return "counted"; }
-  double bytes(index_t, offset_t) const override { return 0; }
-  PreconditionerSetup set_up(Context<>&, const CsrMatrix<double>&, const Matrix<double>&) override {
-    return {};
-  }
-  bool only_enqueues() const override { return true; }
-  void apply(const Context<>&, const Vector<const double>& r,
-             const Vector<double>& z) const override {
-    ++calls;
-    if (world().rank() == 0 && calls % 3 == 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    Kokkos::deep_copy(z, r);
-  }
-  mutable int calls = 0;
 };
 
 }  // namespace
@@ -211,22 +195,28 @@ class CountedIdentity final : public PreconditionerBase<double> {
 TEST_CASE("emulated devices: what is between passes is enqueued equally often on all ranks") {
   const auto problem = known_problem<double>("poisson2d:15x14");
   DistributedSolver<double> solver(emulated(), {.form = SolveForm::streamed, .rtol = 1e-12});
-  const auto counted = std::make_shared<CountedIdentity>();
-  solver.set_preconditioner(counted);
+  const auto identity = std::make_shared<Identity>([](int call) {
+    if (world().rank() == 0 && call % 3 == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  solver.set_preconditioner(identity);
   const PartitionedMatrix<double> A = partitioned(problem.A);
   solver.prepare(A);
   const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
   const SolveReport report = solver.solve(b, x);
   CHECK(report.converged());
   CHECK(report.iterations > 32);
-  CHECK(counted->calls >= report.iterations);
-  CHECK(same_on_all(std::to_string(counted->calls)));
+  CHECK(identity->calls() >= report.iterations);
+  CHECK(same_on_all(std::to_string(identity->calls())));
 }
 
 TEST_CASE("emulated devices: one that is not heard of ends the solve on all") {
   const auto problem = known_problem<double>("poisson2d:15x14");
   DistributedSolver<double> solver(emulated(), {.form = SolveForm::streamed});
-  solver.set_preconditioner(std::make_shared<LateIdentity>());
+  solver.set_preconditioner(std::make_shared<Identity>([](int call) {
+    if (call == 5 && world().rank() + 1 == world().size())
+      std::this_thread::sleep_for(std::chrono::seconds(3));
+  }));
   const Communicator
       ranks;  // which cannot be used any more where one is found missing and others are not
   solver.prepare(partitioned(problem.A, ranks));
