@@ -15,7 +15,9 @@ namespace cnc {
 /// ranks. Aggregates are of the nodes of one rank; prolongations are smoothed across ranks, and so is every level. From a level on
 /// that is small beside the own part of the finest one every rank has the whole of it and goes through the levels below by itself, with Amg.
 ///
-/// Set up in the memory of the vectors; the hosts see rows that are coupled with other ranks, and the level that every rank has.
+/// Set up in the memory of the vectors; the hosts see rows that are coupled with other ranks, and the level that every rank has. That memory
+/// is kept for the next set-up for a matrix of the same size. The first prolongation is in factors (AmgHierarchy::in_factors) on all
+/// ranks or none: a rank without rows has none.
 ///
 /// Values   as Amg. The smoothers are chebyshev, jacobi and l1_jacobi. W- and K-cycles visit levels twice that come after the first one that
 ///          every rank has: with few levels they are V-cycles.
