@@ -18,54 +18,39 @@ namespace {
 /// Whether the entries in columns of others are the mirror images of theirs, to what rounding leaves. Collective; the ranks may differ.
 template <class V>
 bool is_symmetric_between_ranks(const Halo<V>& halo) {
-  struct Entry {
-    offset_t row, column;
-    double value;
-    bool operator<(const Entry& other) const {
-      return std::make_pair(row, column) < std::make_pair(other.row, other.column);
-    }
-  };
+  using Entry = typename Crossings<V>::Entry;
   constexpr double tolerance = sizeof(V) < sizeof(double) ? 1e-5 : 1e-10;
   const std::vector<offset_t> numbers = halo_columns(halo, halo.first_row);
   std::vector<int> owners;  // of places
   for (const PartitionPlan::Neighbour& n : halo.plan.neighbours)
     owners.insert(owners.end(), static_cast<std::size_t>(n.received), n.rank);
-  const auto ranks = static_cast<std::size_t>(halo.channel->size());
-  std::vector<std::vector<offset_t>> places(ranks);
-  std::vector<std::vector<V>> values(ranks);
-  std::vector<Entry> mine, theirs;
+  Crossings<V> mirrored(halo.channel->size(), 1);
+  std::vector<Entry> mine;
   double largest = 0;
   for (std::size_t i = 0; i < halo.rows.rows.size(); ++i)
     for (index_t k = halo.rows.offsets[i]; k < halo.rows.offsets[i + 1]; ++k) {
       const auto at = static_cast<std::size_t>(k);
       const auto place = static_cast<std::size_t>(halo.rows.columns[at]);
-      const auto owner = static_cast<std::size_t>(owners[place]);
-      const Entry entry{halo.first_row + halo.rows.rows[i], numbers[place],
-                        static_cast<double>(halo.rows.values[at])};
-      mine.push_back(entry);
-      largest = std::max(largest, std::abs(entry.value));
-      places[owner].push_back(entry.row);
-      places[owner].push_back(entry.column);
-      values[owner].push_back(halo.rows.values[at]);
+      const offset_t row = halo.first_row + halo.rows.rows[i], column = numbers[place];
+      const V* const value = halo.rows.values.data() + at;
+      mine.push_back({row, column, value});
+      mirrored.add(static_cast<std::size_t>(owners[place]), column, row, value);
+      largest = std::max(largest, std::abs(static_cast<double>(*value)));
     }
-  places = halo.channel->exchange_lists(places);
-  values = halo.channel->exchange_lists(values);
-  for (std::size_t r = 0; r < ranks; ++r)
-    for (std::size_t e = 0; e < values[r].size(); ++e)
-      theirs.push_back({places[r][2 * e + 1], places[r][2 * e], static_cast<double>(values[r][e])});
+  const std::vector<Entry> theirs = mirrored.exchanged(*halo.channel);
   std::sort(mine.begin(), mine.end());
-  std::sort(theirs.begin(), theirs.end());
+  const auto value_of = [](const Entry& entry) { return static_cast<double>(*entry.block); };
   const double most = tolerance * largest;
   auto other = theirs.begin();
   for (const Entry& entry : mine) {
     for (; other != theirs.end() && *other < entry; ++other)
-      if (std::abs(other->value) > most) return false;
+      if (std::abs(value_of(*other)) > most) return false;
     const bool is_there = other != theirs.end() && !(entry < *other);
-    if (std::abs(entry.value - (is_there ? other->value : 0)) > most) return false;
+    if (std::abs(value_of(entry) - (is_there ? value_of(*other) : 0)) > most) return false;
     if (is_there) ++other;
   }
   return std::all_of(other, theirs.end(),
-                     [&](const Entry& entry) { return std::abs(entry.value) <= most; });
+                     [&](const Entry& entry) { return std::abs(value_of(entry)) <= most; });
 }
 
 /// The sum over all ranks. Collective.
@@ -160,13 +145,9 @@ struct DistributedAmg<V, Exec>::State {
     made.degree = facts.smoother_degree = options.smoother_degree;
     facts.smoother = options.smoother;
     made.kind = options.cycle;
-    made.symmetric = facts.symmetric =
-        !channel().anywhere(!is_symmetric_between_ranks(*PartitionAccess::halo(matrix))) &&
-        !channel().anywhere(!is_symmetric(A, layout));
-    if constexpr (sizeof(M) < sizeof(V)) {
-      made.norm = zeroed<double, Space>("cnc::amg", 1);
-      made.norms = norms_of_ranks(ctx);
-    }
+    const bool between = is_symmetric_between_ranks(*PartitionAccess::halo(matrix));
+    made.symmetric = facts.symmetric = !channel().anywhere(!between || !is_symmetric(A, layout));
+    if constexpr (sizeof(M) < sizeof(V)) made.norm = zeroed<double, Space>("cnc::amg", 1);
     ctx.reserve(matrix.rows());
 
     const int block = block_size_of(layout);
@@ -182,6 +163,7 @@ struct DistributedAmg<V, Exec>::State {
       auto& to = made.levels.back();
       to.rows = level.A.rows();
       to.A.ranks = among_ranks<M>(ctx, level.A.halo);
+      if (l == 0 && sizeof(M) < sizeof(V) && among_devices) made.norms = norms_of_ranks(ctx);
       const auto take_whole = [&]() -> PreconditionerSetup {
         AmgOptions rest = options;
         rest.max_levels = std::max(1, options.max_levels - l);
@@ -190,8 +172,8 @@ struct DistributedAmg<V, Exec>::State {
             std::make_shared<WholeAmg<M, V, Exec>>(PartitionAccess::halo(matrix)->channel, rest);
         to.allocate(true);
         to.solver = whole;
-        const PreconditionerSetup outcome = whole->take(ctx, level);
-        add_exchange(std::shared_ptr<const AmongRanks<V, Exec>>(whole, &whole->others()));
+        const PreconditionerSetup outcome = whole->take(ctx, level, among_devices);
+        if (whole->others()) add_exchange(whole->others());
         if (!outcome.ok()) {
           // Of the first level it is a row of the matrix, of one rank; else there is none to name.
           const offset_t row = l == 0 ? outcome.row : 0, first = matrix.first_row();
@@ -275,13 +257,11 @@ struct DistributedAmg<V, Exec>::State {
     }
   }
 
-  /// Where devices reach each other, else nothing.
   detail::NormsOfRanks<Exec> norms_of_ranks(const Context<Exec>& ctx) {
     std::vector<detail::OwnRange> parts;
     for (int r = 0; r < channel().size(); ++r) parts.push_back({r, 1});
     const auto ranks = std::make_shared<detail::AmongRanks<double, Exec>>(
         ctx, detail::halo_of_whole<double>(detail::PartitionAccess::halo(matrix)->channel, parts));
-    if (ranks->link() != RankLink::devices) return {};
     add_exchange<detail::AmongRanks<double, Exec>>(ranks);
     return {ranks, zeroed<double, Space>("cnc::amg", parts.size()), channel().rank()};
   }

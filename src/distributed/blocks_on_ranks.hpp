@@ -111,4 +111,46 @@ struct ScalarRows {
   }
 };
 
+/// Blocks of matrices that ranks have for others.
+template <class V>
+class Crossings {
+ public:
+  Crossings(int ranks, int block)
+      : block_(static_cast<std::size_t>(block)),
+        places_(static_cast<std::size_t>(ranks)),
+        values_(static_cast<std::size_t>(ranks)) {}
+
+  /// One for a rank, by its place in the whole matrix.
+  void add(std::size_t rank, offset_t row, offset_t column, const V* block) {
+    places_[rank].push_back(row);
+    places_[rank].push_back(column);
+    values_[rank].insert(values_[rank].end(), block, block + block_);
+  }
+
+  struct Entry {
+    offset_t row, column;
+    const V* block;
+    bool operator<(const Entry& other) const {
+      return std::make_pair(row, column) < std::make_pair(other.row, other.column);
+    }
+  };
+  /// What others have for this rank, which this then holds: by places, and by ranks for each of them. Collective.
+  std::vector<Entry> exchanged(Channel& channel) {
+    places_ = channel.exchange_lists(places_);
+    values_ = channel.exchange_lists(values_);
+    std::vector<Entry> entries;
+    for (std::size_t r = 0; r < places_.size(); ++r)
+      for (std::size_t e = 0; 2 * e < places_[r].size(); ++e)
+        entries.push_back(
+            {places_[r][2 * e], places_[r][2 * e + 1], values_[r].data() + e * block_});
+    std::stable_sort(entries.begin(), entries.end());
+    return entries;
+  }
+
+ private:
+  std::size_t block_;
+  std::vector<std::vector<offset_t>> places_;  ///< by rank: row, column
+  std::vector<std::vector<V>> values_;
+};
+
 }  // namespace cnc::detail

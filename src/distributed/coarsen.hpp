@@ -159,8 +159,7 @@ class CoarseningOnRanks {
     const auto block = static_cast<std::size_t>(P.block_values());
     const offset_t first_node = fine_.A.halo->first_row / b;
     ScalarRows<V> others;
-    std::vector<std::vector<offset_t>> places(firsts_.size() - 1);  // of entries of P: row, column
-    std::vector<std::vector<V>> values(places.size());
+    Crossings<V> crossing(channel_.size(), P.block_values());  // at their places in P^T
     for (std::size_t at = 0; at < outside.rows.size(); ++at) {
       const auto begin = static_cast<std::size_t>(outside.offsets[at]);
       const auto number = [&](index_t e) {
@@ -173,10 +172,8 @@ class CoarseningOnRanks {
       const index_t length = outside.offsets[at + 1] - outside.offsets[at];
       others.add(outside.rows[at], length, b, k, number, values_of);
       for (index_t e = 0; e < length; ++e) {
-        const std::size_t owner = owner_of(number(e));
-        places[owner].push_back(first_node + outside.rows[at]);
-        places[owner].push_back(number(e));
-        values[owner].insert(values[owner].end(), values_of(e), values_of(e) + block);
+        const offset_t aggregate = number(e);
+        crossing.add(owner_of(aggregate), aggregate, first_node + outside.rows[at], values_of(e));
       }
     }
     Transfers both;
@@ -190,7 +187,7 @@ class CoarseningOnRanks {
     prolongation.halo = halo_of(channel, fine, coarse, prolongation.own.entries(),
                                 std::move(others.rows), others.columns);
     both.restriction.own = transpose_of(exec_, prolongation.own).first;
-    ScalarRows<V> transposed = transposed_for_me(places, values, b, k);
+    ScalarRows<V> transposed = transposed_for_me(crossing.exchanged(channel_), b, k);
     both.restriction.halo = halo_of(channel, coarse, fine, both.restriction.own.entries(),
                                     std::move(transposed.rows), transposed.columns);
     return both;
@@ -267,23 +264,9 @@ class CoarseningOnRanks {
     return {P, numbers};
   }
 
-  /// Rows of P^T in columns of other ranks, from what these have of P in own columns.
-  ScalarRows<V> transposed_for_me(const std::vector<std::vector<offset_t>>& places,
-                                  const std::vector<std::vector<V>>& values, int b, int k) {
-    struct Crossing {
-      offset_t row, column;  ///< of P^T
-      const V* block;        ///< of P
-    };
-    const auto all_places = channel_.exchange_lists(places);
-    const auto all_values = channel_.exchange_lists(values);
-    std::vector<Crossing> entries;
-    for (std::size_t r = 0; r < all_places.size(); ++r)
-      for (std::size_t e = 0; 2 * e < all_places[r].size(); ++e)
-        entries.push_back({all_places[r][2 * e + 1], all_places[r][2 * e],
-                           all_values[r].data() + e * std::size_t(b * k)});
-    std::sort(entries.begin(), entries.end(), [](const Crossing& a, const Crossing& c) {
-      return std::make_pair(a.row, a.column) < std::make_pair(c.row, c.column);
-    });
+  using Crossing = typename Crossings<V>::Entry;
+  /// Rows of P^T in columns of other ranks, from the blocks of P that these have there.
+  ScalarRows<V> transposed_for_me(const std::vector<Crossing>& entries, int b, int k) const {
     ScalarRows<V> rows;
     std::vector<V> transposed;  // blocks of a row
     for (auto begin = entries.begin(), end = begin; begin != entries.end(); begin = end) {
@@ -361,13 +344,15 @@ class CoarseningOnRanks {
                                     const ColumnNumbers& numbers, index_t own) {
     const int k = C.width;
     const auto block = static_cast<std::size_t>(k * k);
-    const auto from_others = rows_for_me(C, row_numbers, numbers, own);
+    Crossings<V> crossing = rows_of_others(C, row_numbers, numbers, own);
+    const std::vector<Crossing> from_others = crossing.exchanged(channel_);
 
     // Rows that have to do with others: coupled with them, or added to by them.
     Blocks own_rows = C;
     own_rows.rows = own;
     std::vector<index_t> list = rows_beyond(exec_, own_rows, own);
-    for (const auto& added : from_others) list.push_back(added.row);
+    for (const Crossing& added : from_others)
+      list.push_back(static_cast<index_t>(added.row - first_));
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
     const SomeRows<V> mine = rows_of(exec_, own_rows, std::move(list));
@@ -385,9 +370,8 @@ class CoarseningOnRanks {
         const auto from = static_cast<std::size_t>(e);
         row.push_back({numbers.everywhere(mine.columns[from]), mine.values.data() + from * block});
       }
-      for (; next != from_others.end() && next->row == i; ++next)
-        for (std::size_t e = 0; e < next->columns.size(); ++e)
-          row.push_back({next->columns[e], next->values.data() + e * block});
+      for (; next != from_others.end() && next->row == first_ + i; ++next)
+        row.push_back({next->column, next->block});
       std::stable_sort(row.begin(), row.end(),
                        [](const Entry& a, const Entry& b) { return a.column < b.column; });
       found.clear();
@@ -432,53 +416,22 @@ class CoarseningOnRanks {
     offset_t column;
     const V* block;
   };
-  /// What another rank adds to an own coarse row.
-  struct Added {
-    index_t row;
-    std::vector<offset_t> columns;
-    std::vector<V> values;
-  };
-  /// By own rows, and by ranks for each of them.
-  std::vector<Added> rows_for_me(const Blocks& C, const ColumnNumbers& row_numbers,
-                                 const ColumnNumbers& numbers, index_t own) {
+  /// What C has in coarse rows of other ranks.
+  Crossings<V> rows_of_others(const Blocks& C, const ColumnNumbers& row_numbers,
+                              const ColumnNumbers& numbers, index_t own) const {
     std::vector<index_t> list(static_cast<std::size_t>(C.rows - own));
     std::iota(list.begin(), list.end(), own);
     const SomeRows<V> rows = rows_of(exec_, C, std::move(list));
-    const auto block = static_cast<std::size_t>(C.block_values());
-    const auto ranks = static_cast<std::size_t>(channel_.size());
-    std::vector<std::vector<offset_t>> heads(ranks), columns(ranks);
-    std::vector<std::vector<V>> values(ranks);
+    Crossings<V> crossing(channel_.size(), C.block_values());
     for (std::size_t at = 0; at < rows.rows.size(); ++at) {
       const offset_t row = row_numbers.everywhere(rows.rows[at]);
-      const std::size_t owner = owner_of(row);
-      const auto begin = static_cast<std::size_t>(rows.offsets[at]),
-                 end = static_cast<std::size_t>(rows.offsets[at + 1]);
-      heads[owner].push_back(row);
-      heads[owner].push_back(static_cast<offset_t>(end - begin));
-      for (std::size_t e = begin; e < end; ++e)
-        columns[owner].push_back(numbers.everywhere(rows.columns[e]));
-      values[owner].insert(values[owner].end(), rows.values.data() + begin * block,
-                           rows.values.data() + end * block);
-    }
-    heads = channel_.exchange_lists(heads);
-    columns = channel_.exchange_lists(columns);
-    values = channel_.exchange_lists(values);
-    std::vector<Added> all;
-    for (std::size_t r = 0; r < ranks; ++r) {
-      std::size_t at = 0;
-      for (std::size_t h = 0; h < heads[r].size(); h += 2) {
-        const std::size_t end = at + static_cast<std::size_t>(heads[r][h + 1]);
-        const offset_t* const column = columns[r].data();
-        const V* const value = values[r].data();
-        all.push_back({static_cast<index_t>(heads[r][h] - first_),
-                       {column + at, column + end},
-                       {value + at * block, value + end * block}});
-        at = end;
+      for (index_t e = rows.offsets[at]; e < rows.offsets[at + 1]; ++e) {
+        const auto from = static_cast<std::size_t>(e);
+        crossing.add(owner_of(row), row, numbers.everywhere(rows.columns[from]),
+                     rows.values.data() + offset_t(e) * C.block_values());
       }
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Added& a, const Added& b) { return a.row < b.row; });
-    return all;
+    return crossing;
   }
 
   Exec exec_;

@@ -108,14 +108,15 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
   WholeAmg(std::shared_ptr<Channel> channel, const AmgOptions& options)
       : channel_(std::move(channel)), amg_(options) {}
 
-  /// Collective. The same outcome on all ranks.
-  PreconditionerSetup take(Context<Exec>& ctx, const LevelOnRanks<V, Space>& level) {
+  /// Collective. The same outcome on all ranks. among_devices: whether they may reach each other's memory.
+  PreconditionerSetup take(Context<Exec>& ctx, const LevelOnRanks<V, Space>& level,
+                           bool among_devices) {
     const auto ranks = static_cast<std::size_t>(channel_->size());
-    const offset_t mine[] = {level.A.halo->first_row, level.A.rows()};
-    const offset_t* const all = channel_->gather_all(mine, 2);
-    parts_.assign(all, all + 2 * ranks);
-    for (std::size_t r = 0; r < ranks; ++r)
-      most_ = std::max(most_, static_cast<std::size_t>(parts_[2 * r + 1]));
+    const OwnRange mine{level.A.halo->first_row, level.A.rows()};
+    const OwnRange* const all = channel_->gather_all(&mine, 1);
+    parts_.assign(all, all + ranks);
+    index_t most = 0;
+    for (const OwnRange& part : parts_) most = std::max(most, part.count);
     const CsrMatrix<V> A = whole_of(level.A);
     const int k = level.near_null.vectors;
     const auto of_rows = copy_to<HostSpace>(level.near_null.rows);
@@ -128,8 +129,8 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
       for (int c = 0; c < k; ++c) {
         const auto vector = uninitialized<V>("cnc::near_null_space", n);
         for (std::size_t r = 0; r < ranks; ++r)
-          for (offset_t i = 0; i < parts_[2 * r + 1]; ++i)
-            vector(static_cast<std::size_t>(parts_[2 * r] + i)) =
+          for (offset_t i = 0; i < parts_[r].count; ++i)
+            vector(static_cast<std::size_t>(parts_[r].first + i)) =
                 near_null[r][static_cast<std::size_t>(i * k + c)];
         vectors.push_back(copy_to<Space>(vector));
       }
@@ -143,16 +144,14 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
       f_ = zeroed<V, Space>("cnc::amg", n);
       host_ = Kokkos::create_mirror_view(f_);
       x_ = zeroed<V, Space>("cnc::amg", n);
-      padded_.assign(most_, V(0));
+      padded_.assign(static_cast<std::size_t>(most), V(0));
     });
-    std::vector<OwnRange> parts;
-    for (std::size_t r = 0; r < ranks; ++r)
-      parts.push_back({parts_[2 * r], static_cast<index_t>(parts_[2 * r + 1])});
-    others_ = std::make_unique<AmongRanks<V, Exec>>(ctx, halo_of_whole<V>(channel_, parts));
+    if (among_devices)
+      others_ = std::make_shared<AmongRanks<V, Exec>>(ctx, halo_of_whole<V>(channel_, parts_));
     return outcome;
   }
-  /// What it exchanges with other ranks.
-  const AmongRanks<V, Exec>& others() const { return *others_; }
+  /// What it exchanges with other ranks, null where that takes the hosts.
+  std::shared_ptr<const AmongRanks<V, Exec>> others() const { return others_; }
   const AmgHierarchy& hierarchy() const { return amg_.hierarchy(); }
 
   std::string name() const override { return "amg"; }
@@ -163,11 +162,10 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
   }
   void apply(const Context<Exec>& ctx, const Vector<const M, Space>& r,
              const Vector<M, Space>& z) const override {
-    const auto here = static_cast<std::size_t>(channel_->rank());
-    const auto first = static_cast<std::size_t>(parts_[2 * here]);
-    if (others_->link() == RankLink::devices) {
+    const auto [first, count] = parts_[static_cast<std::size_t>(channel_->rank())];
+    if (others_) {
       on_each(ctx, static_cast<offset_t>(f_.extent(0)),
-              PlacePart<M, V>{r.data(), parts_[2 * here], parts_[2 * here + 1], f_.data()});
+              PlacePart<M, V>{r.data(), first, count, f_.data()});
       others_->begin(f_.data() + first, false);
       others_->end(f_.data(), false, static_cast<const V*>(nullptr));
     } else {
@@ -182,21 +180,22 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
   void gather(const Context<Exec>& ctx, const Vector<const M, Space>& r) const {
     const Vector<const M> own = copy_to<HostSpace>(r);
     std::copy_n(own.data(), own.extent(0), padded_.begin());
-    const V* const all = channel_->gather_all(padded_.data(), static_cast<int>(most_));
-    for (std::size_t part = 0; part < parts_.size() / 2; ++part)
-      std::copy_n(all + part * most_, parts_[2 * part + 1], host_.data() + parts_[2 * part]);
+    const V* from = channel_->gather_all(padded_.data(), static_cast<int>(padded_.size()));
+    for (const OwnRange& part : parts_) {
+      std::copy_n(from, part.count, host_.data() + part.first);
+      from += padded_.size();
+    }
     if constexpr (!is_host_space<Space>)
       Kokkos::deep_copy(ctx.execution_space_instance(), f_, host_);
   }
 
   std::shared_ptr<Channel> channel_;
   Amg<V, Exec> amg_;
-  std::unique_ptr<AmongRanks<V, Exec>> others_;
-  std::vector<offset_t> parts_;                 ///< the first row of each rank, and how many it has
-  std::size_t most_ = 0;                        ///< rows of a rank
+  std::shared_ptr<AmongRanks<V, Exec>> others_;
+  std::vector<OwnRange> parts_;                 ///< of the ranks
   Vector<V, Space> f_, x_;                      ///< of all rows
   typename Vector<V, Space>::HostMirror host_;  ///< f_, on a device
-  mutable std::vector<V> padded_;
+  mutable std::vector<V> padded_;               ///< as many as the largest part has
 };
 
 }  // namespace cnc::detail
