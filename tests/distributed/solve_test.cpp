@@ -46,9 +46,10 @@ TEST_CASE("multigrid on ranks has the first prolongation in factors, as on one")
 }
 TEST_CASE("multigrid sees asymmetry between ranks") {
   const CsrMatrix<double> A = generate_problem("poisson2d:20x20");
-  const auto [begin, end] = rows_of_rank(A.rows, 1, false);
+  const auto own = rows_of_rank(A.rows, 1, false);
   const auto symmetric_by = [&](double above, double below) {
     const CsrMatrix<double> changed = deep_copy_of(A);
+    const auto [begin, end] = own;
     for (index_t i = begin; i < end; ++i)
       for (index_t k = changed.row_offsets(i); k < changed.row_offsets(i + 1); ++k) {
         const index_t j = changed.columns(k);
