@@ -104,7 +104,9 @@ struct Subject {
     return {report, best};
   }
 
-  void measure(Table& table, Table& parts) const {
+  void measure(Table& table, Table& parts) {
+    A.validate();
+    A.checked = Checked::ascending;  // as a solver has it
     Matrix<double, Space> layout = build_format(A, parse_format("auto"));
     find_row_dictionary(layout, A);  // as a solver does
     const auto amg = multigrid();

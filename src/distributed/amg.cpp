@@ -346,7 +346,8 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
     s.require_all.clear();
     s.among_devices = true;
     s.memory.keep_for(ctx, A.rows, static_cast<offset_t>(A.columns.extent(0)));
-    detail::Magnitudes magnitudes = detail::magnitudes_of(ctx.execution_space_instance(), A);
+    detail::Magnitudes magnitudes =
+        detail::magnitudes_of(ctx.execution_space_instance(), A, layout);
     for (const V value : halo->rows.values)
       magnitudes.largest.take(std::abs(static_cast<double>(value)));
     const bool is_finite = std::isfinite(magnitudes.largest.value);

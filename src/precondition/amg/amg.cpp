@@ -127,7 +127,7 @@ PreconditionerSetup Amg<V, Exec>::set_up(Context<Exec>& ctx, const CsrMatrix<V, 
   const detail::PoolScope scope(s.memory.pool());
   s.drop();
   s.memory.keep_for(ctx, A.rows, static_cast<offset_t>(A.columns.extent(0)));
-  const detail::Magnitudes magnitudes = detail::magnitudes_of(exec, A);
+  const detail::Magnitudes magnitudes = detail::magnitudes_of(exec, A, layout);
   if (!std::isfinite(magnitudes.largest.value)) return detail::row_without_number(exec, A);
   s.facts.in_float = s.fits_float(A, magnitudes);
   try {
@@ -148,7 +148,7 @@ PreconditionerSetup Amg<V, Exec>::update_values(Context<Exec>& ctx, const CsrMat
   const Exec& exec = ctx.execution_space_instance();
   const InstanceScope instance(exec);
   const detail::PoolScope scope(s.memory.pool());
-  const detail::Magnitudes magnitudes = detail::magnitudes_of(exec, A);
+  const detail::Magnitudes magnitudes = detail::magnitudes_of(exec, A, layout);
   if (!std::isfinite(magnitudes.largest.value)) return detail::row_without_number(exec, A);
   if (s.facts.levels.empty() || s.facts.in_float != s.fits_float(A, magnitudes))
     return set_up(ctx, A, layout);

@@ -146,6 +146,11 @@ Matrix<M, Space> in_slices_on_host(Matrix<M, Space> A) {
 struct Magnitudes : Facts {
   Largest largest;
   offset_t diagonals = 0;
+  KOKKOS_INLINE_FUNCTION void take(double value, bool is_diagonal) {
+    const double size = std::abs(value);
+    largest.take(size);
+    diagonals += is_diagonal && size > 1e-18;
+  }
   KOKKOS_INLINE_FUNCTION Magnitudes& operator+=(const Magnitudes& other) {
     largest += other.largest;
     diagonals += other.diagonals;
@@ -159,11 +164,17 @@ struct GatherMagnitudes {
     constexpr int lanes = row_lanes<Exec>;
     const offset_t row = unit / lanes;
     const index_t end = A.row_offsets[row + 1];
-    for (offset_t k = A.row_offsets[row] + unit % lanes; k < end; k += lanes) {
-      const double size = std::abs(static_cast<double>(A.values[k]));
-      magnitudes.largest.take(size);
-      magnitudes.diagonals += A.columns[k] == row && size > 1e-18;
-    }
+    for (offset_t k = A.row_offsets[row] + unit % lanes; k < end; k += lanes)
+      magnitudes.take(static_cast<double>(A.values[k]), A.columns[k] == row);
+  }
+};
+/// The same of kinds of rows.
+template <class V>
+struct GatherMagnitudesOfKinds {
+  RowDictionaryOperand<V> rows;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t kind, Magnitudes& magnitudes) const {
+    for (index_t k = rows.starts[kind]; k < rows.starts[kind + 1]; ++k)
+      magnitudes.take(static_cast<double>(rows.entries[k].value), rows.entries[k].offset == 0);
   }
 };
 /// A row with an entry that is not finite.
@@ -176,9 +187,16 @@ struct HasNoNumber {
     return false;
   }
 };
-/// Of all entries; the largest is not finite where one of them is not. Waits.
+/// Of all entries of A, which has that layout; the largest is not finite where one of them is not. Waits.
 template <class Exec, class V, class Space>
-Magnitudes magnitudes_of(const Exec& exec, const CsrMatrix<V, Space>& A) {
+Magnitudes magnitudes_of(const Exec& exec, const CsrMatrix<V, Space>& A,
+                         const Matrix<V, Space>& layout) {
+  const auto rows = std::visit([](const auto& a) { return a.dictionary.operand(); }, layout);
+  if (rows.kinds > 0) {
+    auto found = sum_over<Magnitudes>(exec, rows.kinds, GatherMagnitudesOfKinds<V>{rows});
+    found.diagonals = found.diagonals == rows.kinds ? A.rows : 0;
+    return found;
+  }
   return sum_over<Magnitudes>(exec, offset_t(A.rows) * row_lanes<Exec>,
                               GatherMagnitudes<Exec, V>{A.operand()});
 }
@@ -268,8 +286,9 @@ void choose_smoother(Context<Exec>& ctx, AmgSmoother smoother,
   constexpr double bound = 1.6;
   to.sweep_factor = M(1);
   if (smoother != AmgSmoother::ilu0 || !symmetric) return;
-  const double largest = largest_eigenvalue(
-      ctx, to, [&](const auto& r, const auto& z) { to.sweep->apply(ctx, r, z); });
+  const double largest =
+      largest_eigenvalue(ctx, to, std::optional<PreconditionerOperand<M>>(),
+                         [&](const auto& r, const auto& z) { to.sweep->apply(ctx, r, z); });
   if (largest > bound) to.sweep_factor = static_cast<M>(bound / largest);
 }
 
@@ -328,7 +347,8 @@ bool factor_prolongation(Context<Exec>& ctx,
       first_row(exec, level.A.rows,
                 HasWeakCoupling{level.A.row_offsets.data(), operand_of(level.strong)}) >= 0)
     return false;
-  const TransposedPattern<Space> members = transposed_blocks(level.tentative);
+  const TransposedPattern<Space> members =
+      level.members.row_offsets.extent(0) > 0 ? level.members : transposed_blocks(level.tentative);
   const auto aggregates = static_cast<std::size_t>(level.tentative.cols);
   const auto weights = in_large_pages<M, Space>("cnc::amg", aggregates);
   on_each(exec, level.tentative.cols,

@@ -151,9 +151,7 @@ struct PlannedMatrix {
   /// As the entry of backends; one that has none makes the product first, in `product`, which may be y unless that is read.
   void relax(const Context<Exec>& ctx, const RelaxationStep<M>& step, const Vector<M, Space>& x,
              const Vector<M, Space>& y, const Vector<M, Space>& product) const {
-    const auto relax_in = [&](const auto& a) {
-      auto operand = a.operand();
-      operand.plan = plan.get();
+    with_operand([&](const auto& operand) {
       const auto& ops = ctx.template matrices<M>(operand);
       if (ops.relax != nullptr) {
         if (ranks) ranks->begin(x.data(), false);
@@ -162,9 +160,18 @@ struct PlannedMatrix {
         return;
       }
       multiply(ctx, x, M(0), product);
-      on_each(ctx, a.rows, RelaxRow<M>{step, product.data(), x.data(), y.data()});
+      on_each(ctx, operand.rows, RelaxRow<M>{step, product.data(), x.data(), y.data()});
+    });
+  }
+  /// What `body` returns for what backends see of the matrix.
+  template <class Body>
+  auto with_operand(const Body& body) const {
+    const auto visit = [&](const auto& a) {
+      auto operand = a.operand();
+      operand.plan = plan.get();
+      return body(operand);
     };
-    std::visit(relax_in, matrix);
+    return std::visit(visit, matrix);
   }
 };
 

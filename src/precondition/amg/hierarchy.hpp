@@ -22,6 +22,7 @@ struct SetUpLevel {
   // All of this is empty in the last level.
   Graph<Space> strong;
   SparseBlocks<V, Space> tentative;
+  TransposedPattern<Space> members;  ///< of its aggregates, without origins; or empty
   SparseBlocks<V, Space> prolongation;
   SparseBlocks<V, Space> restriction;  ///< the transpose
   Vector<index_t, Space> origins;      ///< of its blocks, in the prolongation
@@ -163,8 +164,9 @@ bool coarsen(const Exec& exec, const AmgOptions& options, bool symmetric, double
     return false;
   }
   const std::string level = " of level " + std::to_string(number);
-  fine.tentative =
-      tentative_prolongation(exec, aggregates, fine.A.height, fine.near_null, coarse.near_null);
+  fine.tentative = tentative_prolongation(exec, aggregates, fine.A.height, fine.near_null,
+                                          coarse.near_null, &fine.members);
+  if (!fine.near_null.is_one) fine.members = {};  // only factors of the prolongation need them
   Coarsening<V, Exec> coarsening(exec, fine, coarse, false, level);
   fine.smoothed = options.smoothed;
   if (fine.smoothed) {

@@ -54,11 +54,16 @@ struct GramEntry {
     const int b = tentative.height, k = tentative.width;
     const offset_t a = unit / (k * k);
     const int p = static_cast<int>(unit % (k * k)) / k, q = static_cast<int>(unit % k);
+    constexpr int together = 4;  // nodes whose loads overlap
     double sum = 0;
-    for (index_t at = offsets[a]; at < offsets[a + 1] && p <= q; ++at) {
-      const T* const rows = tentative.block(tentative.row_offsets[nodes[at]]);
-      for (int r = 0; r < b; ++r)
-        sum += static_cast<double>(rows[r * k + p]) * static_cast<double>(rows[r * k + q]);
+    const index_t end = p <= q ? offsets[a + 1] : 0;
+    for (index_t at = offsets[a]; at < end; at += together) {
+      const T* rows[together];
+      for (int u = 0; u < together; ++u)
+        rows[u] = tentative.block(tentative.row_offsets[nodes[at + u < end ? at + u : at]]);
+      for (int u = 0; u < together && at + u < end; ++u)
+        for (int r = 0; r < b; ++r)
+          sum += static_cast<double>(rows[u][r * k + p]) * static_cast<double>(rows[u][r * k + q]);
     }
     gram[unit] = sum;
   }
@@ -119,11 +124,13 @@ struct DivideRow {
   }
 };
 
-/// The tentative prolongation, blocks of b x k, and the near-null space of the coarse matrix. Waits.
+/// The tentative prolongation, blocks of b x k, and the near-null space of the coarse matrix; its pattern transposed, the nodes of each
+/// aggregate, goes to `members_out` unless that is null. Waits.
 template <class Exec, class T, class Space>
 SparseBlocks<T, Space> tentative_prolongation(const Exec& exec, const Aggregates<Space>& aggregates,
                                               int b, const NearNullSpace<T, Space>& fine,
-                                              NearNullSpace<T, Space>& coarse) {
+                                              NearNullSpace<T, Space>& coarse,
+                                              TransposedPattern<Space>* members_out = nullptr) {
   const index_t nodes = checked_extent(aggregates.of.extent(0));
   const int k = fine.vectors;
   SparseBlocks<T, Space> P;
@@ -142,6 +149,7 @@ SparseBlocks<T, Space> tentative_prolongation(const Exec& exec, const Aggregates
   P.columns = columns;
   P.values = in_large_pages<T, Space>("cnc::tentative", blocks * static_cast<std::size_t>(b * k));
   const TransposedPattern<Space> members = transposed_blocks(P);
+  if (members_out != nullptr) *members_out = {members.row_offsets, members.columns, {}};
   coarse.vectors = k;
   coarse.rows =
       in_large_pages<T, Space>("cnc::near_null_space", static_cast<std::size_t>(aggregates.count) *
@@ -189,6 +197,44 @@ struct CollectAggregates {
     add(aggregate[i]);
     for (index_t k = graph.offsets[i]; k < graph.ends[i]; ++k) add(aggregate[graph.neighbours[k]]);
     lengths[i + 1] = sorts_all ? sort_once(columns, n) : n;
+  }
+};
+
+/// The same by a group of a device, whose lanes look at neighbours beside each other; one lane alone where there are many.
+struct CollectAggregatesOfGroup {
+  static constexpr index_t most = 64;
+  static constexpr int bytes = 2 * most * static_cast<int>(sizeof(index_t));
+  CollectAggregates alone;
+
+  template <class Group>
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, const Group& group) const {
+    const GraphOperand& graph = alone.graph;
+    const index_t n = graph.degree(i) + 1, begin = graph.offsets[i];
+    if (n > most) {
+      group.each(1, [&](index_t) { alone(i); });
+      return;
+    }
+    auto* const found = static_cast<index_t*>(group.scratch);  // [most]
+    auto* const is_new = found + most;                         // [most]
+    group.each(n, [&](index_t j) {
+      found[j] = alone.aggregate[j == 0 ? i : graph.neighbours[begin + j - 1]];
+    });
+    group.each(n, [&](index_t j) {
+      bool is_first = found[j] >= 0;
+      for (index_t k = 0; k < j; ++k) is_first = is_first && found[k] != found[j];
+      is_new[j] = is_first;
+    });
+    index_t* const columns = alone.room + begin + i;
+    group.each(n, [&](index_t j) {
+      index_t before = 0;
+      for (index_t k = 0; k < n; ++k) before += is_new[k] != 0 && found[k] < found[j];
+      if (is_new[j] != 0) columns[before] = found[j];
+    });
+    group.each(1, [&](index_t) {
+      index_t sum = 0;
+      for (index_t k = 0; k < n; ++k) sum += is_new[k];
+      alone.lengths[i + 1] = sum;
+    });
   }
 };
 
@@ -359,8 +405,14 @@ SparseBlocks<T, Space> smoothed_pattern(const Exec& exec, const Graph<Space>& st
   const auto n = static_cast<std::size_t>(strong.nodes);
   const auto offsets = zeroed<index_t, Space>("cnc::prolongation", n + 1);
   const auto room = in_large_pages<index_t, Space>("cnc::room", strong.neighbours.extent(0) + n);
-  on_each(exec, strong.nodes,
-          CollectAggregates{operand_of(strong), aggregates.of.data(), room.data(), offsets.data()});
+  const CollectAggregates alone{operand_of(strong), aggregates.of.data(), room.data(),
+                                offsets.data()};
+  const double length = double(strong.neighbours.extent(0)) / std::max<index_t>(strong.nodes, 1);
+  if (!on_threads<Exec> && length >= long_row_of_device)
+    on_each_group(exec, strong.nodes, lanes_for(length / 2), CollectAggregatesOfGroup::bytes,
+                  CollectAggregatesOfGroup{alone});
+  else
+    on_each(exec, strong.nodes, alone);
   const std::size_t blocks =
       offsets_from_counts(exec, offsets.data(), strong.nodes, "blocks of a prolongation");
   const auto block = static_cast<std::size_t>(tentative.block_values());
@@ -482,12 +534,14 @@ struct InvertBlockOf {
     const int b = A.height;
     double block[capacity * capacity] = {}, inverted[capacity * capacity];
     double diagonal[capacity], magnitudes[capacity] = {};
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
-      if (A.columns[k] == i)
-        for (int e = 0; e < b * b; ++e) block[e] += static_cast<double>(A.block(k)[e]);
-      else if (adds_magnitudes)
-        for (int e = 0; e < b * b; ++e)
-          magnitudes[e / b] += std::abs(static_cast<double>(A.block(k)[e]));
+    const index_t begin = A.row_offsets[i], end = A.row_offsets[i + 1];
+    const auto at =
+        static_cast<index_t>(first_not_less(A.columns + begin, A.columns + end, i) - A.columns);
+    const bool has_block = at < end && A.columns[at] == i;
+    for (int e = 0; e < b * b && has_block; ++e) block[e] = static_cast<double>(A.block(at)[e]);
+    for (index_t k = begin; k < end && adds_magnitudes; ++k)
+      for (int e = 0; e < b * b && A.columns[k] != i; ++e)
+        magnitudes[e / b] += std::abs(static_cast<double>(A.block(k)[e]));
     for (int r = 0; r < b; ++r) {
       double& own = block[r * b + r];
       own += own < 0 ? -magnitudes[r] : magnitudes[r];
