@@ -97,36 +97,26 @@ struct CollectedRows {
   KOKKOS_INLINE_FUNCTION void count(offset_t i, index_t found) const {
     row_offsets[i + 1] = found > tables.most ? tables.most + 1 : found;
   }
-  /// body(column) for those of a row of B, whose loads overlap.
-  template <class Body>
-  KOKKOS_INLINE_FUNCTION void each_column(index_t row, const Body& body) const {
-    constexpr int together = 4;
-    const index_t end = B.row_offsets[row + 1];
-    for (index_t e = B.row_offsets[row]; e < end; e += together) {
-      index_t columns_there[together];
-      for (int u = 0; u < together; ++u) columns_there[u] = e + u < end ? B.columns[e + u] : -1;
-      for (int u = 0; u < together; ++u)
-        if (columns_there[u] >= 0) body(columns_there[u]);
-    }
-  }
   /// Gathers row i in a table of one lane. How many columns.
   KOKKOS_INLINE_FUNCTION index_t gather(offset_t i, index_t* table) const {
     for (index_t s = 0; s < tables.slots; ++s) table[s] = -1;
     const auto last = static_cast<std::uint32_t>(tables.slots - 1);
     index_t found = 0;
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1] && found <= tables.most; ++k)
-      each_column(A.columns[k], [&](index_t column) {
-        if (found > tables.most) return;
+    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1] && found <= tables.most; ++k) {
+      const index_t row = A.columns[k], end = B.row_offsets[row + 1];
+      for (index_t e = B.row_offsets[row]; e < end && found <= tables.most; ++e) {
+        const index_t column = B.columns[e];
         std::uint32_t at = hash_of(column) & last;
         index_t there = table[at];
         while (there != column && there >= 0) {
           at = (at + 1) & last;
           there = table[at];
         }
-        if (there == column) return;
+        if (there == column) continue;
         table[at] = column;
         ++found;
-      });
+      }
+    }
     return found;
   }
 };
@@ -184,7 +174,7 @@ struct CollectInTable {
   template <class Group>
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i, const Group& group) const {
     if (!rows.takes(i)) return;
-    const auto& A = rows.A;
+    const auto &A = rows.A, &B = rows.B;
     const index_t slots = rows.tables.slots;
     auto* const count = static_cast<index_t*>(group.scratch);
     index_t* const table = count + 1;
@@ -193,8 +183,9 @@ struct CollectInTable {
     const index_t begin = A.row_offsets[i];
     group.each(A.row_offsets[i + 1] - begin, [&](index_t k) {
       if (load_shared(*count) > rows.tables.most) return;
-      rows.each_column(A.columns[begin + k],
-                       [&](index_t column) { insert(column, count, table, list); });
+      const index_t row = A.columns[begin + k];
+      for (index_t e = B.row_offsets[row]; e < B.row_offsets[row + 1]; ++e)
+        insert(B.columns[e], count, table, list);
     });
     const index_t found = *count;
     if (!rows.known) group.each(1, [&](index_t) { rows.count(i, found); });

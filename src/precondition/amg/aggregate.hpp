@@ -3,7 +3,6 @@
 #include "mixed.hpp"
 #include "precondition/amg/strength.hpp"
 
-#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -73,13 +72,13 @@ struct FindLeast {
   }
 };
 
-/// Nodes with the least number within distance 2 come in, those with one that is in go out.
+/// Nodes with the least number within distance 2 come in, those with one that is in go out. Adds those that are neither.
 struct Decide {
   GraphOperand graph;
   std::uint32_t round;
   State* state;
   const std::uint64_t* least;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i, offset_t& undecided) const {
     if (state[i] != State::undecided) return;
     const std::uint64_t own = number_of(round, static_cast<index_t>(i));
     bool leads = least[i] == own, leaves = least[i] == beside;
@@ -93,32 +92,18 @@ struct Decide {
       state[i] = State::out;
     else if (leads)
       state[i] = State::in;
+    else
+      ++undecided;
   }
 };
 
-/// Entry k of a list of nodes, or node k where that is null.
-KOKKOS_INLINE_FUNCTION offset_t node_at(const index_t* nodes, offset_t k) {
-  return nodes == nullptr ? k : nodes[k];
-}
-/// A loop over the nodes of a list.
+/// The same without the sum.
 template <class Body>
-struct OfNodes {
-  const index_t* nodes;
+struct Uncounted {
   Body body;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const { body(node_at(nodes, k)); }
-};
-/// Those of a list from which an undecided node may still be reached; in `undecided`s, how many of them are that.
-struct KeepNodes {
-  static constexpr offset_t undecided = offset_t(1) << 32;
-  const index_t* nodes;
-  const State* state;
-  const std::uint64_t* least;
-  index_t* kept;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t k, offset_t& sum, bool last) const {
-    const offset_t i = node_at(nodes, k);
-    if (least[i] >= no_way) return;
-    if (last) kept[sum % undecided] = static_cast<index_t>(i);
-    sum += state[i] == State::undecided ? 1 + undecided : 1;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
+    offset_t count = 0;
+    body(i, count);
   }
 };
 
@@ -240,29 +225,21 @@ index_t aggregate_by_rounds(const Exec& exec, const Graph<Space>& graph,
   const auto state = uninitialized<std::uint8_t, Space>("cnc::aggregates", n);
   const auto least = uninitialized<std::uint64_t, Space>("cnc::aggregates", n);
   auto* const states = reinterpret_cast<State*>(state.data());
-  const std::array lists = {uninitialized<index_t, Space>("cnc::aggregates", n),
-                            uninitialized<index_t, Space>("cnc::aggregates", n)};
-  constexpr std::uint32_t most_rounds = 64;
-  constexpr offset_t many_nodes = 1 << 15;  // worth a wait that spares those that are done
   index_t count = 0;
   // First all that are free; then what is left between them, where most neighbours come with it. More of those would make the
   // coarse matrix denser, and save no iteration.
   for (const index_t thirds : {0, 2}) {
+    offset_t undecided = graph.nodes;
     on_each(exec, graph.nodes, BeginRounds{of.data(), states, least.data()});
-    const index_t* nodes = nullptr;
-    offset_t left = graph.nodes;
-    // A graph that is symmetric is done in a dozen rounds; one that is not, by rounding, might never be. The host looks from time to
-    // time: rounds that find all decided change nothing, and cost less than waiting.
-    for (std::uint32_t round = 0; left > 0 && round < most_rounds;) {
-      const std::uint32_t look = round + (left > many_nodes ? 2 : 4);
-      for (; round < look; ++round) {
-        on_each(exec, left, OfNodes{nodes, FindLeast{edges, round, states, least.data()}});
-        on_each(exec, left, OfNodes{nodes, Decide{edges, round, states, least.data()}});
-      }
-      index_t* const kept = nodes == lists[0].data() ? lists[1].data() : lists[0].data();
-      const offset_t found = scan(exec, 0, left, KeepNodes{nodes, states, least.data(), kept});
-      left = found < KeepNodes::undecided ? 0 : found % KeepNodes::undecided;
-      nodes = kept;
+    // A graph that is symmetric is done in a dozen rounds; one that is not, by rounding, might never be. The host looks after
+    // every fourth: rounds that find all decided change nothing, and cost less than waiting.
+    for (std::uint32_t round = 0; undecided > 0 && round < 64; ++round) {
+      on_each(exec, graph.nodes, FindLeast{edges, round, states, least.data()});
+      const Decide decide{edges, round, states, least.data()};
+      if (round % 4 == 3)
+        undecided = sum_over(exec, graph.nodes, decide);
+      else
+        on_each(exec, graph.nodes, Uncounted<Decide>{decide});
     }
     on_each(exec, graph.nodes, MarkRoots{{edges, of.data(), states, thirds}, id.data()});
     count += static_cast<index_t>(scan(exec, 0, graph.nodes, NumberRoots{count, id.data()}));

@@ -1,6 +1,9 @@
 #pragma once
 
+#include "parallel.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -11,7 +14,7 @@ namespace cnc::detail {
 /// reach, zeros for the rest: a constant, say, that A maps to zero.
 ///
 /// Pivots are taken from the diagonal where the matrix is symmetric, whose inverse then is too, else from all that is left.
-/// Cost     2 n^3 operations.
+/// Cost     2 n^3 operations; n^3 where the matrix is symmetric, some pivots at a time.
 /// Method   Gauss-Jordan elimination with complete pivoting, of a matrix that is equilibrated first: Golub & Van Loan, Matrix computations, 4th ed., 2013, section 3.4.8; sweeps of a
 ///          symmetric matrix: Goodnight, A tutorial on the SWEEP operator, 1979.
 class DenseInverse {
@@ -21,10 +24,9 @@ class DenseInverse {
     scale(symmetric);
     // What rounding leaves of a zero in a matrix whose entries are one at most.
     const double least = 1e-13 * static_cast<double>(n);
-    for (; rank_ < n_; ++rank_) {
-      Pivot next = pivot(symmetric);
-      if (symmetric && !(next.magnitude > least))
-        next = pivot(symmetric = false);  // a matrix with zeros on its diagonal
+    if (symmetric) sweep(least);
+    for (; rank_ < n_; ++rank_) {  // what is left has zeros on its diagonal
+      const Pivot next = pivot();
       if (!(next.magnitude > least) || !std::isfinite(next.magnitude)) break;
       eliminate(next.row, next.column);
     }
@@ -72,16 +74,88 @@ class DenseInverse {
     }
   }
 
-  Pivot pivot(bool symmetric) {
+  Pivot pivot() {
     Pivot best;
     for (std::size_t i = 0; i < n_; ++i) {
       if (is_done_[i]) continue;
-      const std::size_t first = symmetric ? i : 0, last = symmetric ? i + 1 : n_;
-      for (std::size_t j = first; j < last; ++j)
+      for (std::size_t j = 0; j < n_; ++j)
         if (!column_is_done_[j] && std::abs(at(i, j)) > best.magnitude)
           best = {std::abs(at(i, j)), i, j};
     }
     return best;
+  }
+
+  /// Sweeps of a symmetric matrix by pivots from its diagonal as long as there are any, of whose lower triangle each is
+  /// a -= u u^T / d: u is column k but for u[k] = d - 1, d = a[k][k], which is -1 / d afterwards. Some are made together: until then
+  /// only the diagonal is what it should be.
+  void sweep(double least) {
+    constexpr std::size_t together = 8;
+    std::vector<double> diagonal(n_), columns(together * n_);
+    std::array<double, together> inverse = {};
+    for (std::size_t i = 0; i < n_; ++i) diagonal[i] = at(i, i);
+    std::size_t waiting = 0;
+    const auto make = [&] {
+      const auto row = [&](std::size_t i) {
+        std::array<double, together> factor;
+        for (std::size_t m = 0; m < together; ++m) factor[m] = columns[m * n_ + i] * inverse[m];
+        subtract(factor, columns.data(), i, &at(i, 0));
+      };
+      // A long row and a short one at a time, so that threads have equal shares.
+      const std::size_t pairs = n_ / 2;
+      parallel_ranges(pairs, threads_for(static_cast<offset_t>(pairs * n_) / 4),
+                      [&](std::size_t begin, std::size_t end, int) {
+                        for (std::size_t i = begin; i < end; ++i) {
+                          row(i);
+                          row(n_ - 1 - i);
+                        }
+                      });
+      if (n_ % 2 == 1) row(pairs);
+      inverse = {};
+      waiting = 0;
+    };
+    for (;;) {
+      std::size_t k = n_;
+      double largest = least;
+      for (std::size_t i = 0; i < n_; ++i)
+        if (!is_done_[i] && std::abs(diagonal[i]) > largest) largest = std::abs(diagonal[k = i]);
+      if (k == n_ || !std::isfinite(largest)) break;
+      const double d = diagonal[k];
+      double* const u = &columns[waiting * n_];
+      for (std::size_t i = 0; i < n_; ++i) u[i] = i < k ? at(k, i) : at(i, k);
+      for (std::size_t m = 0; m < waiting; ++m) {
+        const double* const before = &columns[m * n_];
+        const double factor = before[k] * inverse[m];
+        for (std::size_t i = 0; i < n_; ++i) u[i] -= factor * before[i];
+      }
+      u[k] = d - 1;
+      for (std::size_t i = 0; i < n_; ++i) diagonal[i] -= u[i] * u[i] / d;
+      diagonal[k] = -1 / d;
+      inverse[waiting++] = 1 / d;
+      is_done_[k] = column_is_done_[k] = true;
+      row_of_[k] = column_of_[k] = k;
+      ++rank_;
+      if (waiting == together) make();
+    }
+    make();
+    // As elimination leaves it: sweeps have the inverse with the other sign.
+    for (std::size_t i = 0; i < n_; ++i) {
+      at(i, i) = is_done_[i] ? -diagonal[i] : diagonal[i];
+      for (std::size_t j = 0; j < i; ++j) {
+        const double a = at(i, j);
+        at(i, j) = is_done_[j] ? -a : a;
+        at(j, i) = is_done_[i] ? -a : a;
+      }
+    }
+  }
+  /// row -= the sum of factor[m] columns[m], of its first n entries.
+  template <std::size_t together>
+  void subtract(const std::array<double, together>& factor, const double* columns, std::size_t n,
+                double* __restrict row) const {
+    for (std::size_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::size_t m = 0; m < together; ++m) sum += factor[m] * columns[m * n_ + j];
+      row[j] -= sum;
+    }
   }
 
   /// Exchanges x_column and b_row: afterwards row `row` says what x_column is.
