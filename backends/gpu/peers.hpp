@@ -25,11 +25,11 @@ send_kernel(PeerOperand<V> peers, const V* x, const RunState* run) {
 }
 
 /// y += the entries in columns of others times what has come of x, scaled, and the dot of `with` with what was added. That is the
-/// result alone, or it is added to the result, which becomes that of all ranks.
+/// result alone, or it is added to the result, which becomes that of all ranks. `lanes` neighbours share a row, a power of two.
 template <int wave, class V>
 CNC_GPU_KERNEL(max_vector_threads)
-receive_kernel(PeerOperand<V> peers, V* y, RowScale<V> scale, const V* with, double* result,
-               bool meets, const RunState* run, GridScratch scratch) {
+receive_kernel(PeerOperand<V> peers, int lanes, V* y, RowScale<V> scale, const V* with,
+               double* result, bool meets, const RunState* run, GridScratch scratch) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
@@ -40,10 +40,13 @@ receive_kernel(PeerOperand<V> peers, V* y, RowScale<V> scale, const V* with, dou
   const index_t first = block_index() * block_threads() + thread_index();
   const index_t stride = grid_blocks() * block_threads();
   double dot[1] = {0};
-  for (index_t i = first; i < peers.rows; i += stride) {
+  const index_t lane = first % lanes, units = peers.rows * lanes;
+  for (index_t unit = first; unit - first % wave < units; unit += stride) {  // all lanes of a wave
+    const index_t i = unit / lanes;
     V sum = 0;
-    const index_t end = peers.offsets[i + 1];
-    for (index_t k = peers.offsets[i]; k < end; k += together) {
+    const index_t end = i < peers.rows ? peers.offsets[i + 1] : 0;
+    const index_t begin = i < peers.rows ? peers.offsets[i] : 0;
+    for (index_t k = begin + lane * together; k < end; k += lanes * together) {
       V x[together] = {};
       const bool came = wait_for_peer(meeting, [&] {
         bool here = true;
@@ -58,6 +61,8 @@ receive_kernel(PeerOperand<V> peers, V* y, RowScale<V> scale, const V* with, dou
         if (k + j < end) sum += peers.values[k + j] * x[j];
       if (!came) sum = never_came<V>;
     }
+    sum = lane_sum<wave>(sum, lanes);
+    if (lane != 0 || i >= peers.rows) continue;
     const index_t row = peers.row[i];
     sum *= scale.of_row != nullptr ? scale.factor * scale.of_row[row] : scale.factor;
     y[row] += sum;
@@ -127,9 +132,12 @@ void PeerEntries<wave, V>::receive(const Queue& queue, const PeerOperand<V>& pee
                                    RowScale<V> scale, const V* with, double* result, bool meets,
                                    const RunState* run) {
   const int threads = vector_threads(queue);
-  const index_t blocks = ceil_div(std::max(peers.rows, peers.neighbours), threads);
+  // A lane has some rounds of loads that overlap.
+  int lanes = 1;
+  while (lanes < wave && 8 * offset_t(lanes) * peers.rows <= peers.entries) lanes *= 2;
+  const index_t blocks = ceil_div(std::max(peers.rows * lanes, peers.neighbours), threads);
   launch_overlapping("receive", queue, {reducing_blocks(queue, blocks, threads, 1), threads},
-                     receive_kernel<wave, V>, peers, y, scale, with, result, meets, run,
+                     receive_kernel<wave, V>, peers, lanes, y, scale, with, result, meets, run,
                      grid_scratch(queue));
 }
 

@@ -191,6 +191,7 @@ class Peers {
                 offsets_.data(),
                 columns_.data(),
                 values_.data(),
+                static_cast<offset_t>(halo.rows.values.size()),
                 0};
     const offset_t* const entries = halo.channel->gather_all(&halo.facts.entries, 1);
     operand_.most_entries = *std::max_element(entries, entries + halo.channel->size());

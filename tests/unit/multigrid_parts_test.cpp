@@ -482,6 +482,24 @@ TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
   CHECK(is_symmetric(X));
   CHECK(largest_difference(times(times(neumann, X), neumann), neumann) < 1e-13);
   CHECK(largest_difference(inverted(zero, true, 0), zero) == 0);
+  // A path of many nodes, whose constant is left, and two unknowns that only pivots beside the diagonal reach, coupled with it.
+  constexpr std::size_t n = 61;
+  Dense path(n, n), saddle(n + 2, n + 2);
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    path(i, i) += 1;
+    path(i + 1, i + 1) += 1;
+    path(i, i + 1) = path(i + 1, i) = -1;
+  }
+  const Dense P = inverted(path, true, n - 1);
+  CHECK(is_symmetric(P));
+  CHECK(largest_difference(times(times(path, P), path), path) < 1e-12);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) saddle(i, j) = path(i, j) + (i == j);
+  saddle(n, n + 1) = saddle(n + 1, n) = 3;
+  saddle(7, n) = saddle(n, 7) = 1e-9;
+  Dense identity(n + 2, n + 2);
+  for (std::size_t i = 0; i < n + 2; ++i) identity(i, i) = 1;
+  CHECK(largest_difference(times(saddle, inverted(saddle, true, n + 2)), identity) < 1e-9);
 }
 
 TEMPLATE_TEST_CASE("blocks are compared with their mirror images", "", OnThreads, LikeDevice) {

@@ -82,6 +82,7 @@ struct PeerOperand {
   index_t rows = 0;
   const index_t *row = nullptr, *offsets = nullptr, *columns = nullptr;
   const V* values = nullptr;
+  offset_t entries = 0;  ///< in these rows
   /// @}
   offset_t most_entries =
       0;  ///< of the rows of a rank: the same on all, which so tell alike what set-ups pay

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "parallel.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -95,21 +93,11 @@ class DenseInverse {
     for (std::size_t i = 0; i < n_; ++i) diagonal[i] = at(i, i);
     std::size_t waiting = 0;
     const auto make = [&] {
-      const auto row = [&](std::size_t i) {
+      for (std::size_t i = 1; i < n_; ++i) {
         std::array<double, together> factor;
         for (std::size_t m = 0; m < together; ++m) factor[m] = columns[m * n_ + i] * inverse[m];
         subtract(factor, columns.data(), i, &at(i, 0));
-      };
-      // A long row and a short one at a time, so that threads have equal shares.
-      const std::size_t pairs = n_ / 2;
-      parallel_ranges(pairs, threads_for(static_cast<offset_t>(pairs * n_) / 4),
-                      [&](std::size_t begin, std::size_t end, int) {
-                        for (std::size_t i = begin; i < end; ++i) {
-                          row(i);
-                          row(n_ - 1 - i);
-                        }
-                      });
-      if (n_ % 2 == 1) row(pairs);
+      }
       inverse = {};
       waiting = 0;
     };
