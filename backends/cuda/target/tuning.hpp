@@ -67,7 +67,7 @@ inline constexpr double least_resident_rows_by_dictionary = 3000;
 /// Of those kernels: rows for each processor at most, and what is read and written of vectors that have no room on chip, as a share of
 /// the same cache.
 constexpr double most_resident_rows_by_dictionary(std::size_t value_bytes) {
-  return value_bytes == 4 ? 22000 : 11000;
+  return value_bytes == 4 ? 18000 : 11000;
 }
 inline constexpr double resident_share_of_vectors = 0.7;
 inline constexpr double resident_cache_share = 1.25;
