@@ -500,6 +500,21 @@ TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
   Dense identity(n + 2, n + 2);
   for (std::size_t i = 0; i < n + 2; ++i) identity(i, i) = 1;
   CHECK(largest_difference(times(saddle, inverted(saddle, true, n + 2)), identity) < 1e-9);
+  // Small diagonals: pivots far above one once rows are scaled.
+  Dense crossing(2, 2), indefinite(n, n), unit(n, n), two(2, 2);
+  crossing(0, 0) = crossing(1, 1) = 1e-4;
+  crossing(0, 1) = crossing(1, 0) = 1;
+  two(0, 0) = two(1, 1) = 1;
+  CHECK(largest_difference(times(crossing, inverted(crossing, true, 2)), two) < 1e-11);
+  unsigned seed = 5;
+  for (std::size_t i = 0; i < n; ++i) {
+    unit(i, i) = 1;
+    for (std::size_t j = 0; j <= i; ++j) {
+      seed = seed * 1664525u + 1013904223u;
+      indefinite(i, j) = indefinite(j, i) = ((seed >> 8) % 1000 / 500.0 - 1) * (i == j ? 1e-3 : 1);
+    }
+  }
+  CHECK(largest_difference(times(indefinite, inverted(indefinite, true, n)), unit) < 1e-8);
 }
 
 TEMPLATE_TEST_CASE("blocks are compared with their mirror images", "", OnThreads, LikeDevice) {

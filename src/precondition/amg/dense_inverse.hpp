@@ -84,7 +84,7 @@ class DenseInverse {
   }
 
   /// Sweeps of a symmetric matrix by pivots from its diagonal as long as there are any, of whose lower triangle each is
-  /// a -= u u^T / d: u is column k but for u[k] = d - 1, d = a[k][k], which is -1 / d afterwards. Some are made together: until then
+  /// a -= u u^T / d: u is column k, which is zero then, but for u[k] = -1, d = a[k][k], which is -1 / d afterwards. Some are made together: until then
   /// only the diagonal is what it should be.
   void sweep(double least) {
     constexpr std::size_t together = 8;
@@ -115,7 +115,10 @@ class DenseInverse {
         const double factor = before[k] * inverse[m];
         for (std::size_t i = 0; i < n_; ++i) u[i] -= factor * before[i];
       }
-      u[k] = d - 1;
+      // The column is taken out, so that u[k] = -1 leaves u / d there: with what is there it would be the small difference of two large numbers.
+      u[k] = -1;
+      for (std::size_t m = 0; m < waiting; ++m) columns[m * n_ + k] = 0;
+      for (std::size_t i = 0; i < n_; ++i) (i < k ? at(k, i) : at(i, k)) = 0;
       for (std::size_t i = 0; i < n_; ++i) diagonal[i] -= u[i] * u[i] / d;
       diagonal[k] = -1 / d;
       inverse[waiting++] = 1 / d;
