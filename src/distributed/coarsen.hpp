@@ -133,8 +133,8 @@ class CoarseningOnRanks {
     const auto rows = static_cast<double>(fine_.A.halo->all_rows);
     if (firsts_.back() == 0 || double(firsts_.back()) * k > no_smaller * rows) return false;
 
-    set_up_.tentative =
-        tentative_prolongation(exec_, aggregates, b, fine_.near_null, coarse.near_null);
+    set_up_.tentative = tentative_prolongation(exec_, aggregates, b, fine_.near_null,
+                                               coarse.near_null, &set_up_.members);
     set_up_.smoothed = options.smoothed;
     prolongation_ = {set_up_.tentative, ColumnNumbers(first_, aggregates.count, {})};
     if (options.smoothed)

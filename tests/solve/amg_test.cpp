@@ -7,6 +7,7 @@
 #include <cnc/blas1.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <tuple>
@@ -138,6 +139,24 @@ CNC_SOLVER_TEST_WHERE(takes_amg, "multigrid takes as many iterations on a finer 
     CHECK(h.levels[0].largest_eigenvalue > 1.8);
     CHECK(h.levels[0].largest_eigenvalue <= 2);
   }
+}
+
+CNC_SOLVER_TEST_WHERE(takes_amg, "spectra by fused passes are those of plain operations") {
+  Context<> reference("reference", 1);
+  for (const auto& [name, block] : {std::pair{"stencil27:8", 1}, std::pair{"elasticity3d:5", 3}})
+    for (const bool in_float : {true, false}) {
+      INFO(name << " " << in_float);
+      const auto P = known_problem<double>(name);
+      const AmgOptions options{.block_size = block, .coarsest_rows = 60, .in_float = in_float};
+      AmgSolve<double, Exec> run(ctx, options);
+      AmgSolve<double, Kokkos::DefaultHostExecutionSpace> plain(reference, options);
+      CHECK(run.solve(P).converged());
+      CHECK(plain.solve(P).converged());
+      const double found = run.amg->hierarchy().levels[0].largest_eigenvalue;
+      CHECK(found > 1);
+      const double expected = plain.amg->hierarchy().levels[0].largest_eigenvalue;
+      CHECK(std::abs(found - expected) < 2e-3 * expected);
+    }
 }
 
 CNC_SOLVER_TEST_WHERE(takes_amg, "a cycle is linear, symmetric and positive") {

@@ -439,6 +439,11 @@ TEST_CASE("a vector that depends on others leaves a column of zeros") {
 }
 
 TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
+  const auto identity_of = [](std::size_t size) {
+    Dense identity(size, size);
+    for (std::size_t i = 0; i < size; ++i) identity(i, i) = 1;
+    return identity;
+  };
   const auto inverted = [](const Dense& A, bool symmetric, std::size_t rank) {
     Dense X = A;
     CHECK(detail::DenseInverse(X.values, A.rows, symmetric).rank() == rank);
@@ -446,17 +451,16 @@ TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
   };
   for (const std::size_t n : {1u, 2u, 7u, 40u})
     for (const bool symmetric : {true, false}) {
-      Dense A(n, n), identity(n, n);
+      Dense A(n, n);
       unsigned seed = 11;
       for (std::size_t i = 0; i < n; ++i) {
-        identity(i, i) = 1;
         for (std::size_t j = 0; j < n; ++j) {
           seed = seed * 1664525u + 1013904223u;
           A(i, j) = symmetric && j < i ? A(j, i) : (seed >> 8) % 1000 / 500.0 - 1;
         }
         if (symmetric) A(i, i) += double(n);
       }
-      CHECK(largest_difference(times(A, inverted(A, symmetric, n)), identity) < 1e-9);
+      CHECK(largest_difference(times(A, inverted(A, symmetric, n)), identity_of(n)) < 1e-9);
     }
   // Entries of different units are no loss of rank, no numbers are no pivots.
   Dense units(2, 2), none(2, 2);
@@ -497,24 +501,21 @@ TEST_CASE("inverses of dense matrices, and what is left of singular ones") {
     for (std::size_t j = 0; j < n; ++j) saddle(i, j) = path(i, j) + (i == j);
   saddle(n, n + 1) = saddle(n + 1, n) = 3;
   saddle(7, n) = saddle(n, 7) = 1e-9;
-  Dense identity(n + 2, n + 2);
-  for (std::size_t i = 0; i < n + 2; ++i) identity(i, i) = 1;
-  CHECK(largest_difference(times(saddle, inverted(saddle, true, n + 2)), identity) < 1e-9);
+  CHECK(largest_difference(times(saddle, inverted(saddle, true, n + 2)), identity_of(n + 2)) <
+        1e-9);
   // Small diagonals: pivots far above one once rows are scaled.
-  Dense crossing(2, 2), indefinite(n, n), unit(n, n), two(2, 2);
+  Dense crossing(2, 2), indefinite(n, n);
   crossing(0, 0) = crossing(1, 1) = 1e-4;
   crossing(0, 1) = crossing(1, 0) = 1;
-  two(0, 0) = two(1, 1) = 1;
-  CHECK(largest_difference(times(crossing, inverted(crossing, true, 2)), two) < 1e-11);
+  CHECK(largest_difference(times(crossing, inverted(crossing, true, 2)), identity_of(2)) < 1e-11);
   unsigned seed = 5;
-  for (std::size_t i = 0; i < n; ++i) {
-    unit(i, i) = 1;
+  for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j <= i; ++j) {
       seed = seed * 1664525u + 1013904223u;
       indefinite(i, j) = indefinite(j, i) = ((seed >> 8) % 1000 / 500.0 - 1) * (i == j ? 1e-3 : 1);
     }
-  }
-  CHECK(largest_difference(times(indefinite, inverted(indefinite, true, n)), unit) < 1e-8);
+  CHECK(largest_difference(times(indefinite, inverted(indefinite, true, n)), identity_of(n)) <
+        1e-8);
 }
 
 TEMPLATE_TEST_CASE("blocks are compared with their mirror images", "", OnThreads, LikeDevice) {

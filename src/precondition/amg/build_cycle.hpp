@@ -142,75 +142,6 @@ Matrix<M, Space> in_slices_on_host(Matrix<M, Space> A) {
   return A;
 }
 
-/// How large entries are, and how many diagonal ones have an inverse that float holds.
-struct Magnitudes : Facts {
-  Largest largest;
-  offset_t diagonals = 0;
-  KOKKOS_INLINE_FUNCTION void take(double value, bool is_diagonal) {
-    const double size = std::abs(value);
-    largest.take(size);
-    diagonals += is_diagonal && size > 1e-18;
-  }
-  KOKKOS_INLINE_FUNCTION Magnitudes& operator+=(const Magnitudes& other) {
-    largest += other.largest;
-    diagonals += other.diagonals;
-    return *this;
-  }
-};
-template <class Exec, class V>
-struct GatherMagnitudes {
-  BcsrOperand<V> A;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t unit, Magnitudes& magnitudes) const {
-    constexpr int lanes = row_lanes<Exec>;
-    const offset_t row = unit / lanes;
-    const index_t end = A.row_offsets[row + 1];
-    for (offset_t k = A.row_offsets[row] + unit % lanes; k < end; k += lanes)
-      magnitudes.take(static_cast<double>(A.values[k]), A.columns[k] == row);
-  }
-};
-/// The same of kinds of rows.
-template <class V>
-struct GatherMagnitudesOfKinds {
-  RowDictionaryOperand<V> rows;
-  KOKKOS_INLINE_FUNCTION void operator()(offset_t kind, Magnitudes& magnitudes) const {
-    for (index_t k = rows.starts[kind]; k < rows.starts[kind + 1]; ++k)
-      magnitudes.take(static_cast<double>(rows.entries[k].value), rows.entries[k].offset == 0);
-  }
-};
-/// A row with an entry that is not finite.
-template <class V>
-struct HasNoNumber {
-  BcsrOperand<V> A;
-  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
-    for (index_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
-      if (!std::isfinite(static_cast<double>(A.values[k]))) return true;
-    return false;
-  }
-};
-/// Of all entries of A, which has that layout; the largest is not finite where one of them is not. Waits.
-template <class Exec, class V, class Space>
-Magnitudes magnitudes_of(const Exec& exec, const CsrMatrix<V, Space>& A,
-                         const Matrix<V, Space>& layout) {
-  const auto rows = std::visit([](const auto& a) { return a.dictionary.operand(); }, layout);
-  if (rows.kinds > 0) {
-    auto found = sum_over<Magnitudes>(exec, rows.kinds, GatherMagnitudesOfKinds<V>{rows});
-    found.diagonals = found.diagonals == rows.kinds ? A.rows : 0;
-    return found;
-  }
-  return sum_over<Magnitudes>(exec, offset_t(A.rows) * row_lanes<Exec>,
-                              GatherMagnitudes<Exec, V>{A.operand()});
-}
-/// The first row with an entry that is not finite, where there is one, as the outcome of a set-up. Waits.
-template <class Exec, class V, class Space>
-PreconditionerSetup row_without_number(const Exec& exec, const CsrMatrix<V, Space>& A) {
-  return {.row = first_row(exec, A.rows, HasNoNumber<V>{A.operand()}),
-          .fault = "has an entry that is not finite"};
-}
-/// Whether float has room above and below for the values of a matrix of so many rows, its products and its inverse.
-inline bool range_is_float(const Magnitudes& magnitudes, index_t rows) {
-  return magnitudes.largest.value < 1e18 && magnitudes.diagonals == rows;
-}
-
 /// Level 0 in blocks of b, over the memory of A or of its layout where that is possible.
 template <class Exec, class V, class Space>
 SparseBlocks<V, Space> finest_blocks(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout,
@@ -286,9 +217,8 @@ void choose_smoother(Context<Exec>& ctx, AmgSmoother smoother,
   constexpr double bound = 1.6;
   to.sweep_factor = M(1);
   if (smoother != AmgSmoother::ilu0 || !symmetric) return;
-  const double largest =
-      largest_eigenvalue(ctx, to, std::optional<PreconditionerOperand<M>>(),
-                         [&](const auto& r, const auto& z) { to.sweep->apply(ctx, r, z); });
+  const double largest = largest_eigenvalue(
+      ctx, to, nullptr, [&](const auto& r, const auto& z) { to.sweep->apply(ctx, r, z); });
   if (largest > bound) to.sweep_factor = static_cast<M>(bound / largest);
 }
 
@@ -347,15 +277,13 @@ bool factor_prolongation(Context<Exec>& ctx,
       first_row(exec, level.A.rows,
                 HasWeakCoupling{level.A.row_offsets.data(), operand_of(level.strong)}) >= 0)
     return false;
-  const TransposedPattern<Space> members =
-      level.members.row_offsets.extent(0) > 0 ? level.members : transposed_blocks(level.tentative);
   const auto aggregates = static_cast<std::size_t>(level.tentative.cols);
   const auto weights = in_large_pages<M, Space>("cnc::amg", aggregates);
   on_each(exec, level.tentative.cols,
-          TakeWeight<V, M>{members.row_offsets.data(), members.columns.data(),
+          TakeWeight<V, M>{level.members.row_offsets.data(), level.members.columns.data(),
                            level.tentative.values.data(), weights.data()});
   to.factored = {
-      level.tentative.columns, members.row_offsets, members.columns, weights,
+      level.tentative.columns, level.members.row_offsets, level.members.columns, weights,
       static_cast<M>(smoothing_factor(to.largest) * static_cast<double>(fetch(level.inverse, 0)))};
   to.prolongation = {};
   to.restriction = {};

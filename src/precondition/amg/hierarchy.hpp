@@ -22,7 +22,7 @@ struct SetUpLevel {
   // All of this is empty in the last level.
   Graph<Space> strong;
   SparseBlocks<V, Space> tentative;
-  TransposedPattern<Space> members;  ///< of its aggregates, without origins; or empty
+  TransposedPattern<Space> members;  ///< of its aggregates, without origins, for factors; or empty
   SparseBlocks<V, Space> prolongation;
   SparseBlocks<V, Space> restriction;  ///< the transpose
   Vector<index_t, Space> origins;      ///< of its blocks, in the prolongation

@@ -7,7 +7,7 @@
 #include <cnc/copy.hpp>
 
 #include <cmath>
-#include <optional>
+#include <type_traits>
 
 namespace cnc::detail {
 
@@ -46,7 +46,7 @@ struct KeepSums {
   }
 };
 
-/// Iterations of CG for A, S being a built-in preconditioner, by a product with its dot and a pass; offered() where the backend has both.
+/// Iterations of CG for A by a product with its dot and a pass; offered() where the backend has both and S is built in, not null.
 template <class M, class Exec>
 class FusedIterations {
  public:
@@ -54,24 +54,21 @@ class FusedIterations {
   using Cg = methods::Cg<M>;
 
   FusedIterations(const Context<Exec>& ctx, const CycleLevel<M, Exec>& level,
-                  const std::optional<PreconditionerOperand<M>>& S)
-      : ctx_(ctx),
-        level_(level),
-        is_built_in_(S.has_value()),
-        S_(S.value_or(PreconditionerOperand<M>())) {
+                  const PreconditionerOperand<M>* S)
+      : ctx_(ctx), level_(level), S_(S) {
     v_.at[Cg::r] = level.f.data();
     v_.at[Cg::z] = level.x.data();
     v_.at[Cg::p] = level.y.data();
     v_.at[Cg::q] = level.r.data();
   }
   bool offered() const {
-    if (!is_built_in_ || level_.A.ranks || update() == nullptr) return false;
+    if (S_ == nullptr || level_.A.ranks || update() == nullptr) return false;
     return level_.A.with_operand(
         [&](const auto& A) { return ctx_.template matrices<M>(A).spmv_dot != nullptr; });
   }
   /// z := S^-1 r, and r . z
   void start(double* rz) {
-    passes().start[0](ctx_.queue(), level_.rows, S_, v_, scalars_.data(), PassPart::whole);
+    passes().start[0](ctx_.queue(), level_.rows, *S_, v_, scalars_.data(), PassPart::whole);
     keep(rz, nullptr);
   }
   /// q := A p, r := r - alpha q, z := S^-1 r; p . q and r . z
@@ -81,7 +78,7 @@ class FusedIterations {
     level_.A.with_operand([&](const auto& A) {
       ctx_.template matrices<M>(A).spmv_dot(ctx_.queue(), A, v_[Cg::p], v_[Cg::q], dots);
     });
-    update()(ctx_.queue(), level_.rows, S_, v_, scalars_.data(), PassPart::whole);
+    update()(ctx_.queue(), level_.rows, *S_, v_, scalars_.data(), PassPart::whole);
     keep(rz, pq);
   }
 
@@ -96,18 +93,18 @@ class FusedIterations {
 
   const Context<Exec>& ctx_;
   const CycleLevel<M, Exec>& level_;
-  bool is_built_in_;
-  PreconditionerOperand<M> S_;
+  const PreconditionerOperand<M>* S_;
   MethodVectors<M> v_ = {};
   Vector<MethodScalars, Space> scalars_ = zeroed<MethodScalars, Space>("cnc::spectrum", 1);
 };
 
 /// The largest eigenvalue of S^-1 A, which is symmetric positive definite, by some iterations of CG, whose coefficients are Lanczos' matrix.
-/// S is built in, or invert(r, z): z := S^-1 r. From inside, so a little more is returned; 0 where CG breaks down at once. Uses the vectors of
-/// the level. Waits, once: iterations after a breakdown leave no numbers, which is seen afterwards.
+/// invert(r, z): z := S^-1 r; `S`: the same where it is built in, else null. From inside, so a little more is returned; 0 where CG breaks down
+/// at once. Uses the vectors of the level. Waits, once: iterations after a breakdown leave nothing that is positive, which is seen afterwards.
 template <class M, class Exec, class Invert>
 double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level,
-                          const std::optional<PreconditionerOperand<M>>& S, const Invert& invert) {
+                          std::type_identity_t<const PreconditionerOperand<M>*> S,
+                          const Invert& invert) {
   using Space = typename Exec::memory_space;
   constexpr int steps = 8;
   constexpr double margin = 1.1;
@@ -169,7 +166,7 @@ double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level) 
   const PreconditionerOperand<M> D{
       b == 1 ? PreconditionerKind::jacobi : PreconditionerKind::block_jacobi, b,
       level.inverse.data()};
-  return largest_eigenvalue(ctx, level, std::optional(D), [&](const auto& r, const auto& z) {
+  return largest_eigenvalue(ctx, level, &D, [&](const auto& r, const auto& z) {
     level.relax_blocks(ctx, M(0), M(0), M(1), r.data(), nullptr, z.data());
   });
 }
