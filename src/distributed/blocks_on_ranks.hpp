@@ -1,9 +1,12 @@
 #pragma once
 
+#include "distributed/ascending_numbers.hpp"
 #include "distributed/node_halo.hpp"
+#include "parallel.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -26,18 +29,14 @@ struct BlocksOnRanks {
 /// Numbers for the columns of a part of a matrix: the own ones first, then those of others as they ascend.
 class ColumnNumbers {
  public:
+  /// `others`: in any order, and repeated.
   ColumnNumbers(offset_t first, index_t own, std::vector<offset_t> others)
-      : first_(first), own_(own), others_(std::move(others)) {
-    std::sort(others_.begin(), others_.end());
-    others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
-  }
+      : first_(first), own_(own), others_(std::move(others)) {}
   bool is_own(offset_t column) const { return column >= first_ && column < first_ + own_; }
   index_t size() const { return own_ + static_cast<index_t>(others_.size()); }
-  const std::vector<offset_t>& others() const { return others_; }
+  const std::vector<offset_t>& others() const { return others_.list(); }
   index_t here(offset_t column) const {
-    if (is_own(column)) return static_cast<index_t>(column - first_);
-    const auto at = std::lower_bound(others_.begin(), others_.end(), column);
-    return own_ + static_cast<index_t>(at - others_.begin());
+    return is_own(column) ? static_cast<index_t>(column - first_) : own_ + others_.place_of(column);
   }
   offset_t everywhere(index_t number) const {
     return number < own_ ? first_ + number : others_[static_cast<std::size_t>(number - own_)];
@@ -46,7 +45,7 @@ class ColumnNumbers {
  private:
   offset_t first_;
   index_t own_;
-  std::vector<offset_t> others_;
+  AscendingNumbers others_;
 };
 
 /// What rows have in columns of other ranks, as blocks behind those of the own block, `own_columns` wide.
@@ -109,6 +108,12 @@ struct ScalarRows {
       rows.offsets.push_back(static_cast<index_t>(columns.size()));
     }
   }
+  void append(const ScalarRows& more) {
+    detail::append(rows.rows, more.rows.rows);
+    append_offsets(rows.offsets, more.rows.offsets);
+    detail::append(rows.values, more.rows.values);
+    detail::append(columns, more.columns);
+  }
 };
 
 /// Blocks of matrices that ranks have for others.
@@ -127,6 +132,13 @@ class Crossings {
     values_[rank].insert(values_[rank].end(), block, block + block_);
   }
 
+  void append(const Crossings& more) {
+    for (std::size_t r = 0; r < places_.size(); ++r) {
+      detail::append(places_[r], more.places_[r]);
+      detail::append(values_[r], more.values_[r]);
+    }
+  }
+
   struct Entry {
     offset_t row, column;
     const V* block;
@@ -138,12 +150,27 @@ class Crossings {
   std::vector<Entry> exchanged(Channel& channel) {
     places_ = channel.exchange_lists(places_);
     values_ = channel.exchange_lists(values_);
-    std::vector<Entry> entries;
+    std::vector<offset_t> all_rows;
+    for (const auto& of_rank : places_)
+      for (std::size_t e = 0; e < of_rank.size(); e += 2) all_rows.push_back(of_rank[e]);
+    const AscendingNumbers rows(std::move(all_rows));
+    std::vector<std::size_t> ends(rows.size() + 1, 0);  // of the entries of each row, then
+    for (const auto& of_rank : places_)
+      for (std::size_t e = 0; e < of_rank.size(); e += 2)
+        ++ends[static_cast<std::size_t>(rows.place_of(of_rank[e])) + 1];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    std::vector<Entry> entries(ends.back());
     for (std::size_t r = 0; r < places_.size(); ++r)
-      for (std::size_t e = 0; 2 * e < places_[r].size(); ++e)
-        entries.push_back(
-            {places_[r][2 * e], places_[r][2 * e + 1], values_[r].data() + e * block_});
-    std::stable_sort(entries.begin(), entries.end());
+      for (std::size_t e = 0; 2 * e < places_[r].size(); ++e) {
+        const offset_t row = places_[r][2 * e];
+        entries[ends[static_cast<std::size_t>(rows.place_of(row))]++] = {
+            row, places_[r][2 * e + 1], values_[r].data() + e * block_};
+      }
+    parallel_for(rows.size(), [&](std::size_t row) {
+      const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(row > 0 ? ends[row - 1] : 0);
+      const auto end = entries.begin() + static_cast<std::ptrdiff_t>(ends[row]);
+      if (!std::is_sorted(begin, end)) std::stable_sort(begin, end);
+    });
     return entries;
   }
 

@@ -4,6 +4,7 @@
 #include "precondition/amg/hierarchy.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -158,24 +159,35 @@ class CoarseningOnRanks {
     const SomeRows<V> outside = rows_of(exec_, P, rows_beyond(exec_, P, own), own);
     const auto block = static_cast<std::size_t>(P.block_values());
     const offset_t first_node = fine_.A.halo->first_row / b;
-    ScalarRows<V> others;
-    Crossings<V> crossing(channel_.size(), P.block_values());  // at their places in P^T
-    for (std::size_t at = 0; at < outside.rows.size(); ++at) {
-      const auto begin = static_cast<std::size_t>(outside.offsets[at]);
-      const auto number = [&](index_t e) {
-        return prolongation_.columns.everywhere(
-            outside.columns[begin + static_cast<std::size_t>(e)]);
-      };
-      const auto values_of = [&](index_t e) {
-        return outside.values.data() + (begin + static_cast<std::size_t>(e)) * block;
-      };
-      const index_t length = outside.offsets[at + 1] - outside.offsets[at];
-      others.add(outside.rows[at], length, b, k, number, values_of);
-      for (index_t e = 0; e < length; ++e) {
-        const offset_t aggregate = number(e);
-        crossing.add(owner_of(aggregate), aggregate, first_node + outside.rows[at], values_of(e));
+    struct Beyond {
+      ScalarRows<V> rows;
+      Crossings<V> crossing;  // at their places in P^T
+      void append(const Beyond& more) {
+        rows.append(more.rows);
+        crossing.append(more.crossing);
       }
-    }
+    };
+    const Beyond none{{}, {channel_.size(), P.block_values()}};
+    Beyond others = made_in_parts(
+        outside.rows.size(), none, [&](std::size_t first, std::size_t last, Beyond& made) {
+          for (std::size_t at = first; at < last; ++at) {
+            const auto begin = static_cast<std::size_t>(outside.offsets[at]);
+            const auto number = [&](index_t e) {
+              return prolongation_.columns.everywhere(
+                  outside.columns[begin + static_cast<std::size_t>(e)]);
+            };
+            const auto values_of = [&](index_t e) {
+              return outside.values.data() + (begin + static_cast<std::size_t>(e)) * block;
+            };
+            const index_t length = outside.offsets[at + 1] - outside.offsets[at];
+            made.rows.add(outside.rows[at], length, b, k, number, values_of);
+            for (index_t e = 0; e < length; ++e) {
+              const offset_t aggregate = number(e);
+              made.crossing.add(owner_of(aggregate), aggregate, first_node + outside.rows[at],
+                                values_of(e));
+            }
+          }
+        });
     Transfers both;
     auto& prolongation = both.prolongation;
     prolongation.own =
@@ -185,9 +197,9 @@ class CoarseningOnRanks {
     const OwnRange fine{fine_.A.halo->first_row, fine_.A.rows()}, coarse{first_ * k, own * k};
     const auto& channel = fine_.A.halo->channel;
     prolongation.halo = halo_of(channel, fine, coarse, prolongation.own.entries(),
-                                std::move(others.rows), others.columns);
+                                std::move(others.rows.rows), others.rows.columns);
     both.restriction.own = transpose_of(exec_, prolongation.own).first;
-    ScalarRows<V> transposed = transposed_for_me(crossing.exchanged(channel_), b, k);
+    ScalarRows<V> transposed = transposed_for_me(others.crossing.exchanged(channel_), b, k);
     both.restriction.halo = halo_of(channel, coarse, fine, both.restriction.own.entries(),
                                     std::move(transposed.rows), transposed.columns);
     return both;
@@ -303,22 +315,24 @@ class CoarseningOnRanks {
                blocks = static_cast<std::size_t>(P.blocks());
     require_offset<index_t>(static_cast<offset_t>(blocks + rows.columns.size()),
                             "blocks of a prolongation");
-    std::vector<index_t> offsets, columns, wider_number;
-    std::vector<V> values;
-    auto end = static_cast<index_t>(blocks);
-    std::vector<std::pair<index_t, std::size_t>> row;  // columns ascend there, by other numbers
-    std::size_t at = 0;
-    for (const index_t length : rows.lengths) {
-      offsets.push_back(end += length);
-      row.clear();
-      for (index_t e = 0; e < length; ++e, ++at) row.push_back({wider.here(rows.columns[at]), at});
-      std::sort(row.begin(), row.end());
-      for (const auto& [column, from] : row) {
-        columns.push_back(column);
-        const V* const block = rows.values.data() + offset_t(from) * P.block_values();
-        values.insert(values.end(), block, block + P.block_values());
+    std::vector<index_t> offsets(rows.lengths.size()), columns(rows.columns.size()), wider_number;
+    std::vector<V> values(rows.values.size());
+    std::inclusive_scan(rows.lengths.begin(), rows.lengths.end(), offsets.begin());
+    parallel_for(offsets.size(), [&](std::size_t i) {  // columns ascend there, by other numbers
+      const auto block = static_cast<std::size_t>(P.block_values());
+      const auto first = static_cast<std::size_t>(offsets[i] - rows.lengths[i]);
+      for (std::size_t from = first; from < static_cast<std::size_t>(offsets[i]); ++from) {
+        const index_t column = wider.here(rows.columns[from]);
+        std::size_t to = from;
+        for (; to > first && columns[to - 1] > column; --to) {
+          columns[to] = columns[to - 1];
+          std::copy_n(values.data() + (to - 1) * block, block, values.data() + to * block);
+        }
+        columns[to] = column;
+        std::copy_n(rows.values.data() + from * block, block, values.data() + to * block);
       }
-    }
+    });
+    for (index_t& offset : offsets) offset += static_cast<index_t>(blocks);
     for (const offset_t column : numbers.others()) wider_number.push_back(wider.here(column));
     const auto others_there = copied_there<Space>("cnc::ranks", wider_number);
     const auto renumbered = in_large_pages<index_t, Space>("cnc::prolongation", blocks);
@@ -343,27 +357,62 @@ class CoarseningOnRanks {
   BlocksOnRanks<V, Space> assembled(const Blocks& C, const ColumnNumbers& row_numbers,
                                     const ColumnNumbers& numbers, index_t own) {
     const int k = C.width;
-    const auto block = static_cast<std::size_t>(k * k);
     Crossings<V> crossing = rows_of_others(C, row_numbers, numbers, own);
     const std::vector<Crossing> from_others = crossing.exchanged(channel_);
 
     // Rows that have to do with others: coupled with them, or added to by them.
     Blocks own_rows = C;
     own_rows.rows = own;
-    std::vector<index_t> list = rows_beyond(exec_, own_rows, own);
-    for (const Crossing& added : from_others)
-      list.push_back(static_cast<index_t>(added.row - first_));
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
+    std::vector<index_t> added, list;
+    for (const Crossing& crossed : from_others) {
+      const auto row = static_cast<index_t>(crossed.row - first_);
+      if (added.empty() || added.back() != row) added.push_back(row);
+    }
+    const std::vector<index_t> coupled = rows_beyond(exec_, own_rows, own);
+    std::set_union(coupled.begin(), coupled.end(), added.begin(), added.end(),
+                   std::back_inserter(list));
     const SomeRows<V> mine = rows_of(exec_, own_rows, std::move(list));
+    SumsOfRows sums = made_in_parts(mine.rows.size(), SumsOfRows{},
+                                    [&](std::size_t begin, std::size_t end, SumsOfRows& made) {
+                                      add_up(mine, begin, end, from_others, numbers, k, made);
+                                    });
+    BlocksOnRanks<V, Space> coarse;
+    coarse.own =
+        with_rows(exec_, own_rows, own, sums.inside, PutRows::in_place, own, "the coarse matrix");
+    on_each(exec_, own, KeepRegular<V>{operand_of(coarse.own)});
+    exec_.fence();
+    const OwnRange segment{first_ * k, own * k};
+    coarse.halo = halo_of(fine_.A.halo->channel, segment, segment, coarse.own.entries(),
+                          std::move(sums.others.rows), sums.others.columns);
+    return coarse;
+  }
 
+  struct Entry {
+    offset_t column;
+    const V* block;
+  };
+  /// Rows of the coarse matrix with what others add to them: in own columns, and in those of others.
+  struct SumsOfRows {
     SomeRows<V> inside;
     ScalarRows<V> others;
+    void append(const SumsOfRows& more) {
+      inside.append(more.inside);
+      others.append(more.others);
+    }
+  };
+  void add_up(const SomeRows<V>& mine, std::size_t begin, std::size_t end,
+              const std::vector<Crossing>& from_others, const ColumnNumbers& numbers, int k,
+              SumsOfRows& made) const {
+    if (begin == end) return;
+    const auto block = static_cast<std::size_t>(k * k);
     std::vector<Entry> row;
     std::vector<offset_t> found;
+    std::vector<std::size_t> outside;
     std::vector<V> sums;
-    auto next = from_others.begin();
-    for (std::size_t at = 0; at < mine.rows.size(); ++at) {
+    auto next = std::lower_bound(
+        from_others.begin(), from_others.end(), first_ + mine.rows[begin],
+        [](const Crossing& crossed, offset_t wanted) { return crossed.row < wanted; });
+    for (std::size_t at = begin; at < end; ++at) {
       const index_t i = mine.rows[at];
       row.clear();
       for (index_t e = mine.offsets[at]; e < mine.offsets[at + 1]; ++e) {
@@ -384,53 +433,43 @@ class CoarseningOnRanks {
         V* const sum = sums.data() + (found.size() - 1) * block;
         for (std::size_t e = 0; e < block; ++e) sum[e] += entry.block[e];
       }
-      std::vector<std::size_t> outside;
+      outside.clear();
       for (std::size_t e = 0; e < found.size(); ++e) {
         if (!numbers.is_own(found[e])) {
           outside.push_back(e);
           continue;
         }
-        inside.columns.push_back(static_cast<index_t>(found[e] - first_));
-        inside.values.insert(inside.values.end(), sums.data() + e * block,
-                             sums.data() + (e + 1) * block);
+        made.inside.columns.push_back(static_cast<index_t>(found[e] - first_));
+        made.inside.values.insert(made.inside.values.end(), sums.data() + e * block,
+                                  sums.data() + (e + 1) * block);
       }
-      inside.rows.push_back(i);
-      inside.offsets.push_back(static_cast<index_t>(inside.columns.size()));
-      others.add(
+      made.inside.rows.push_back(i);
+      made.inside.offsets.push_back(static_cast<index_t>(made.inside.columns.size()));
+      made.others.add(
           i, static_cast<index_t>(outside.size()), k, k,
           [&](index_t e) { return found[outside[static_cast<std::size_t>(e)]]; },
           [&](index_t e) { return sums.data() + outside[static_cast<std::size_t>(e)] * block; });
     }
-    BlocksOnRanks<V, Space> coarse;
-    coarse.own =
-        with_rows(exec_, own_rows, own, inside, PutRows::in_place, own, "the coarse matrix");
-    on_each(exec_, own, KeepRegular<V>{operand_of(coarse.own)});
-    exec_.fence();
-    const OwnRange segment{first_ * k, own * k};
-    coarse.halo = halo_of(fine_.A.halo->channel, segment, segment, coarse.own.entries(),
-                          std::move(others.rows), others.columns);
-    return coarse;
   }
-
-  struct Entry {
-    offset_t column;
-    const V* block;
-  };
   /// What C has in coarse rows of other ranks.
   Crossings<V> rows_of_others(const Blocks& C, const ColumnNumbers& row_numbers,
                               const ColumnNumbers& numbers, index_t own) const {
     std::vector<index_t> list(static_cast<std::size_t>(C.rows - own));
     std::iota(list.begin(), list.end(), own);
     const SomeRows<V> rows = rows_of(exec_, C, std::move(list));
-    Crossings<V> crossing(channel_.size(), C.block_values());
-    for (std::size_t at = 0; at < rows.rows.size(); ++at) {
-      const offset_t row = row_numbers.everywhere(rows.rows[at]);
-      for (index_t e = rows.offsets[at]; e < rows.offsets[at + 1]; ++e) {
-        const auto from = static_cast<std::size_t>(e);
-        crossing.add(owner_of(row), row, numbers.everywhere(rows.columns[from]),
-                     rows.values.data() + offset_t(e) * C.block_values());
-      }
-    }
+    Crossings<V> crossing =
+        made_in_parts(rows.rows.size(), Crossings<V>(channel_.size(), C.block_values()),
+                      [&](std::size_t begin, std::size_t end, Crossings<V>& made) {
+                        for (std::size_t at = begin; at < end; ++at) {
+                          const offset_t row = row_numbers.everywhere(rows.rows[at]);
+                          const std::size_t owner = owner_of(row);
+                          for (index_t e = rows.offsets[at]; e < rows.offsets[at + 1]; ++e) {
+                            const auto from = static_cast<std::size_t>(e);
+                            made.add(owner, row, numbers.everywhere(rows.columns[from]),
+                                     rows.values.data() + offset_t(e) * C.block_values());
+                          }
+                        }
+                      });
     return crossing;
   }
 

@@ -81,10 +81,8 @@ class NodeHalo {
             PackNodes<U>{sent_there_.data(), own, packed.data(), width});
     exec_.fence();
     const auto here = copy_to<HostSpace>(packed);
-    return of_owners<U>([&](std::size_t k) {
-      const U* const begin = here.data() + k * static_cast<std::size_t>(width);
-      return std::make_pair(begin, begin + width);
-    });
+    return of_owners(here.data(),
+                     [&](std::size_t k) { return k * static_cast<std::size_t>(width); });
   }
 
   /// The rows that the owners have for these nodes, of a matrix of blocks whose columns are numbered by `number_of`.
@@ -98,38 +96,27 @@ class NodeHalo {
   Rows exchange_rows(const SparseBlocks<T, Space>& own, const Number& number_of) const {
     const SomeRows<T> rows = rows_of(exec_, own, sent_);
     const auto block = static_cast<std::size_t>(own.block_values());
-    std::vector<index_t> lengths;
+    std::vector<index_t> lengths(sent_.size());
     for (std::size_t k = 0; k < sent_.size(); ++k)
-      lengths.push_back(rows.offsets[k + 1] - rows.offsets[k]);
-    std::vector<offset_t> columns;
-    for (const index_t column : rows.columns) columns.push_back(number_of(column));
-    const auto of_row = [&](const auto& values, std::size_t width) {
-      return [&values, &rows, width](std::size_t k) {
-        const auto* const first = values.data();
-        return std::make_pair(first + static_cast<std::size_t>(rows.offsets[k]) * width,
-                              first + static_cast<std::size_t>(rows.offsets[k + 1]) * width);
-      };
-    };
-    return {of_owners<index_t>([&](std::size_t k) {
-              return std::make_pair(lengths.data() + k, lengths.data() + k + 1);
-            }),
-            of_owners<offset_t>(of_row(columns, 1)), of_owners<T>(of_row(rows.values, block))};
+      lengths[k] = rows.offsets[k + 1] - rows.offsets[k];
+    std::vector<offset_t> columns(rows.columns.size());
+    std::transform(rows.columns.begin(), rows.columns.end(), columns.begin(), number_of);
+    const auto begin = [&](std::size_t k) { return static_cast<std::size_t>(rows.offsets[k]); };
+    return {of_owners(lengths.data(), [](std::size_t k) { return k; }),
+            of_owners(columns.data(), begin),
+            of_owners(rows.values.data(), [&](std::size_t k) { return begin(k) * block; })};
   }
 
  private:
-  /// part(k): what there is of sent node k, [first, last). What the owners have, of all nodes in turn.
-  template <class U, class Part>
-  std::vector<U> of_owners(const Part& part) const {
+  /// values[begin(k)], ...: what there is of sent node k. What the owners have, of all nodes in turn.
+  template <class U, class Begin>
+  std::vector<U> of_owners(const U* values, const Begin& begin) const {
     std::vector<std::vector<U>> lists(ends_.size());
     std::size_t k = 0;
-    for (std::size_t r = 0; r < ends_.size(); ++r)
-      for (; k < ends_[r]; ++k) {
-        const auto [first, last] = part(k);
-        lists[r].insert(lists[r].end(), first, last);
-      }
+    for (std::size_t r = 0; r < ends_.size(); k = ends_[r++])
+      lists[r].assign(values + begin(k), values + begin(ends_[r]));
     std::vector<U> all;
-    for (const auto& list : channel_.exchange_lists(lists))
-      all.insert(all.end(), list.begin(), list.end());
+    for (const auto& list : channel_.exchange_lists(lists)) append(all, list);
     return all;
   }
 

@@ -1,4 +1,6 @@
 #include "distributed/among_ranks.hpp"
+#include "distributed/ascending_numbers.hpp"
+#include "parallel.hpp"
 
 #include <cnc/spmv.hpp>
 
@@ -163,24 +165,22 @@ Parts<T> take_apart(const OwnRows<T>& given, index_t rows, const Range& columns,
 /// Numbers the columns of others by owner and number, tells the owners which they are, and learns who wants own rows.
 PartitionPlan plan_halo(Channel& channel, const Ranges& ranges, const Range& mine,
                         const std::vector<offset_t>& columns, std::vector<index_t>& places) {
-  std::vector<offset_t> wanted(columns);
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  const AscendingNumbers wanted{std::vector<offset_t>(columns)};
   std::vector<std::vector<offset_t>> of_ranks(static_cast<std::size_t>(channel.size()));
-  for (const offset_t column : wanted)
-    of_ranks[static_cast<std::size_t>(ranges.owner(column).rank)].push_back(column);
-  // Ranks need not be in the order of their rows.
-  wanted.clear();
-  for (const auto& of_rank : of_ranks) wanted.insert(wanted.end(), of_rank.begin(), of_rank.end());
-  std::vector<index_t> start(of_ranks.size(), 0);
-  for (std::size_t r = 1; r < of_ranks.size(); ++r)
-    start[r] = start[r - 1] + static_cast<index_t>(of_ranks[r - 1].size());
-  places.reserve(columns.size());
-  for (const offset_t column : columns) {
-    const auto r = static_cast<std::size_t>(ranges.owner(column).rank);
-    const auto at = std::lower_bound(of_ranks[r].begin(), of_ranks[r].end(), column);
-    places.push_back(start[r] + static_cast<index_t>(at - of_ranks[r].begin()));
+  std::vector<std::size_t> owners;
+  for (const offset_t column : wanted.list()) {
+    owners.push_back(static_cast<std::size_t>(ranges.owner(column).rank));
+    of_ranks[owners.back()].push_back(column);
   }
+  // Ranks need not be in the order of their rows.
+  std::vector<index_t> next(of_ranks.size(), 0), place_of;
+  for (std::size_t r = 1; r < of_ranks.size(); ++r)
+    next[r] = next[r - 1] + static_cast<index_t>(of_ranks[r - 1].size());
+  for (const std::size_t owner : owners) place_of.push_back(next[owner]++);
+  places.resize(columns.size());
+  parallel_for(columns.size(), [&](std::size_t k) {
+    places[k] = place_of[static_cast<std::size_t>(wanted.place_of(columns[k]))];
+  });
 
   PartitionPlan plan;
   plan.halo = static_cast<index_t>(wanted.size());

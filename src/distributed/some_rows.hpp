@@ -13,12 +13,42 @@
 
 namespace cnc::detail {
 
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+/// The offsets of rows behind others.
+inline void append_offsets(std::vector<index_t>& to, const std::vector<index_t>& more) {
+  const index_t before = to.back();
+  for (std::size_t k = 1; k < more.size(); ++k) to.push_back(before + more[k]);
+}
+
 /// Some rows of a matrix of blocks, in the host's memory.
 template <class V>
 struct SomeRows {
   std::vector<index_t> rows, offsets = {0}, columns;
   std::vector<V> values;  ///< block after block
+
+  void append(const SomeRows& more) {
+    detail::append(rows, more.rows);
+    append_offsets(offsets, more.offsets);
+    detail::append(columns, more.columns);
+    detail::append(values, more.values);
+  }
 };
+
+/// What body(begin, end, made) puts into `made` for consecutive ranges of [0, n), by the threads of the host, one behind the other.
+template <class Made, class Body>
+Made made_in_parts(std::size_t n, const Made& empty, const Body& body) {
+  constexpr offset_t work_of_row = 16;  // a row has as many entries and more
+  const int parts = threads_for(static_cast<offset_t>(n) * work_of_row);
+  std::vector<Made> made(static_cast<std::size_t>(parts), empty);
+  parallel_ranges(n, parts, [&](std::size_t begin, std::size_t end, int part) {
+    body(begin, end, made[static_cast<std::size_t>(part)]);
+  });
+  for (int part = 1; part < parts; ++part) made[0].append(made[static_cast<std::size_t>(part)]);
+  return std::move(made[0]);
+}
 
 /// Whether row i has a column from `limit` on. Writes which have one. Columns ascend.
 struct ListRows {

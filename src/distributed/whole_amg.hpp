@@ -26,34 +26,44 @@ CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A) {
   const auto own_offsets = copy_to<HostSpace>(A.own.row_offsets);
   const auto own_columns = copy_to<HostSpace>(A.own.columns);
   const auto own_values = copy_to<HostSpace>(A.own.values);
-  const int b = A.own.height;
-  std::vector<index_t> lengths, columns;
-  std::vector<V> values;
-  lengths.reserve(static_cast<std::size_t>(A.rows()));
-  columns.reserve(static_cast<std::size_t>(A.entries()));
-  values.reserve(static_cast<std::size_t>(A.entries()));
-  std::size_t next = 0;
-  for (index_t row = 0; row < A.rows(); ++row) {
-    const std::size_t before = columns.size();
-    const auto i = static_cast<std::size_t>(row / b);
-    for (index_t k = own_offsets(i); k < own_offsets(i + 1); ++k)
-      for (int c = 0; c < b; ++c) {
-        const auto at = static_cast<std::size_t>(k);
-        columns.push_back(static_cast<index_t>(halo.first_row) + own_columns(at) * b + c);
-        values.push_back(own_values((at * std::size_t(b) + std::size_t(row % b)) * std::size_t(b) +
-                                    std::size_t(c)));
-      }
-    if (next < halo.rows.rows.size() && halo.rows.rows[next] == row) {
-      for (index_t k = halo.rows.offsets[next]; k < halo.rows.offsets[next + 1]; ++k) {
-        const auto at = static_cast<std::size_t>(k);
-        columns.push_back(
-            static_cast<index_t>(others[static_cast<std::size_t>(halo.rows.columns[at])]));
-        values.push_back(halo.rows.values[at]);
-      }
-      ++next;
-    }
-    lengths.push_back(static_cast<index_t>(columns.size() - before));
+  const auto b = static_cast<std::size_t>(A.own.height);
+  const auto rows = static_cast<std::size_t>(A.rows());
+  std::vector<index_t> lengths(rows), place(rows, -1);  // in the halo
+  for (std::size_t k = 0; k < halo.rows.rows.size(); ++k)
+    place[static_cast<std::size_t>(halo.rows.rows[k])] = static_cast<index_t>(k);
+  const auto range_of = [](const auto& offsets, std::size_t i) {
+    return std::make_pair(static_cast<std::size_t>(offsets[i]),
+                          static_cast<std::size_t>(offsets[i + 1]));
+  };
+  const auto of_others = [&](std::size_t row) {
+    if (place[row] < 0) return std::make_pair(std::size_t(0), std::size_t(0));
+    return range_of(halo.rows.offsets, static_cast<std::size_t>(place[row]));
+  };
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto [begin, end] = range_of(own_offsets, row / b);
+    const auto [first, last] = of_others(row);
+    lengths[row] = static_cast<index_t>((end - begin) * b + last - first);
   }
+  std::vector<std::size_t> ends(rows);
+  std::inclusive_scan(lengths.begin(), lengths.end(), ends.begin(), std::plus<>(), std::size_t(0));
+  const std::size_t all = rows > 0 ? ends.back() : 0;
+  std::vector<index_t> columns(all);
+  std::vector<V> values(all);
+  parallel_for(rows, [&](std::size_t row) {
+    std::size_t to = ends[row] - static_cast<std::size_t>(lengths[row]);
+    const auto [begin, end] = range_of(own_offsets, row / b);
+    for (std::size_t k = begin; k < end; ++k)
+      for (std::size_t c = 0; c < b; ++c, ++to) {
+        columns[to] = static_cast<index_t>(halo.first_row + own_columns(k) * offset_t(b)) +
+                      static_cast<index_t>(c);
+        values[to] = own_values((k * b + row % b) * b + c);
+      }
+    const auto [first, last] = of_others(row);
+    for (std::size_t k = first; k < last; ++k, ++to) {
+      columns[to] = static_cast<index_t>(others[static_cast<std::size_t>(halo.rows.columns[k])]);
+      values[to] = halo.rows.values[k];
+    }
+  });
   const auto ranks = static_cast<std::size_t>(channel.size());
   const offset_t* const first_rows = channel.gather_all(&halo.first_row, 1);
   const std::vector<offset_t> firsts(first_rows, first_rows + ranks);
