@@ -20,6 +20,9 @@ build_packages=(
 # What cnc::mpi needs on top.
 # shellcheck disable=SC2034
 mpi_packages=(libopenmpi-dev openmpi-bin libmetis-dev)
+# What the tests have on top: two of their build trees share most of what they compile.
+# shellcheck disable=SC2034
+test_packages=(ccache)
 # What the tests of the documentation need on top.
 # shellcheck disable=SC2034
 docs_packages=(doxygen)
@@ -91,8 +94,9 @@ find_nvcc() {
 }
 
 # ccache keeps nothing that is compiled with a precompiled header unless it is told that macros of time and definitions
-# that the header does not read may differ.
+# that the header does not read may differ; and it takes what one build tree compiled for another where it looks at paths from here.
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root}
 
 # configure PRESET [cmake argument...]: ccache is used where it is installed, and never needed.
 configure() {

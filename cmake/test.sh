@@ -43,9 +43,10 @@ run_tests() {
   skipped=$((skipped + left_out))
 }
 
-install_missing "${build_packages[@]}" "${mpi_packages[@]}" "${docs_packages[@]}"
-# Fewer resident kernels for the fiber target: block sizes differ in a constant, and compile for minutes.
-settings=(-DCNC_KERNELS=small)
+install_missing "${build_packages[@]}" "${mpi_packages[@]}" "${docs_packages[@]}" "${test_packages[@]}"
+# Fewer resident kernels for the fiber target: block sizes differ in a constant, and compile for minutes. Waves of 64 lanes
+# here, and under the sanitizers of 32, of which a block has more.
+settings=(-DCNC_KERNELS=small -DCNC_TEST_WAVES=64)
 mpi=()
 if command -v mpicxx >/dev/null && command -v mpirun >/dev/null; then
   mpi=(-DCNC_ENABLE_MPI=ON)
@@ -58,10 +59,10 @@ run_tests cpu
 
 if [ $with_sanitizers = yes ]; then
   install_missing "${sanitizer_packages[@]}"
-  settings=()
+  settings=(-DCNC_TEST_WAVES=32)
   if ! command -v clang++ >/dev/null; then
     echo "No clang++ here: sanitizers of the default compiler, and the fuzz tests replay their corpus."
-    settings=(-DCMAKE_CXX_COMPILER=c++ -DCNC_FUZZ=OFF)
+    settings+=(-DCMAKE_CXX_COMPILER=c++ -DCNC_FUZZ=OFF)
   fi
   configure asan "${settings[@]}" "${mpi[@]}"
   build asan cnc_tests_sanitized
@@ -78,10 +79,10 @@ if [ $with_sanitizers = yes ]; then
   fi
 fi
 
-# One build tree for the device sources of both vendors: the rest of the library is compiled once.
+# One build tree for the device sources of both vendors. The rest of it is that of the first one, which ccache has.
 install_missing "${hip_packages[@]}"
 device_preset="" device_targets=(cnc_tests_device_check)
-device_settings=(-DCNC_BUILD_PERF=OFF -DCNC_TEST_GPU_HOST=OFF -DCNC_WITH_ROCSPARSE=OFF)
+device_settings=("${mpi[@]}" -DCNC_BUILD_PERF=OFF -DCNC_TEST_GPU_HOST=OFF -DCNC_WITH_ROCSPARSE=OFF)
 if command -v hipcc >/dev/null; then
   device_preset=hip-check
   device_targets+=(hip_kernels)

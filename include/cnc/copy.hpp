@@ -10,6 +10,15 @@ namespace cnc {
 // What is in Space already is returned as it is, sharing its memory. They wait for all that was enqueued
 // before, and have ended on return. Errors: OutOfMemory.
 
+namespace detail {
+#ifdef CNC_KOKKOS_HAS_DEVICE
+/// A long array of HostSpace into the memory of the default execution space's device, as fast as the threads of the host read it.
+void copy_in_pieces(void* to, const void* from, std::size_t bytes);
+/// From how many bytes on that is.
+inline constexpr std::size_t long_copy = std::size_t(32) << 20;
+#endif
+}  // namespace detail
+
 /// The entries of a vector or index array in another memory space.
 template <class Space, class T, class... Properties>
 auto copy_to(const Kokkos::View<T*, Properties...>& view) {
@@ -19,6 +28,15 @@ auto copy_to(const Kokkos::View<T*, Properties...>& view) {
     return view;
   } else {
     const auto copy = uninitialized<Value, Space>(view.label(), view.extent(0));
+#ifdef CNC_KOKKOS_HAS_DEVICE
+    const std::size_t bytes = view.extent(0) * sizeof(Value);
+    if constexpr (std::is_same_v<typename View::memory_space, HostSpace> &&
+                  std::is_same_v<Space, Kokkos::DefaultExecutionSpace::memory_space>)
+      if (bytes >= detail::long_copy && view.span_is_contiguous()) {
+        detail::copy_in_pieces(copy.data(), view.data(), bytes);
+        return copy;
+      }
+#endif
     Kokkos::deep_copy(copy, view);
     return copy;
   }

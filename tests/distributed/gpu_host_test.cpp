@@ -21,7 +21,7 @@ namespace {
 Context<>& emulated() {
   static std::unique_ptr<Context<>> ctx;
   if (!ctx) {
-    ctx = std::make_unique<Context<>>(gpu_host_32_backend);
+    ctx = std::make_unique<Context<>>(*gpu_host_backends().front().whole);
     Kokkos::push_finalize_hook([] { ctx.reset(); });
   }
   return *ctx;

@@ -92,6 +92,18 @@ TEST_CASE("a solve on a device allocates nothing there") {
   Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
 }
 
+TEST_CASE("long arrays reach a device whole, and from where they begin") {
+  CNC_NEEDS_DEVICE;
+  const std::size_t n = detail::long_copy / sizeof(double) * 5 / 2 + 3;
+  const auto all = uninitialized<double>("all", n + 1);
+  for (std::size_t i = 0; i <= n; ++i) all(i) = static_cast<double>(i);
+  const auto part = Kokkos::subview(all, std::make_pair(std::size_t(1), n + 1));
+  const auto back = copy_to<HostSpace>(copy_to<Space>(Vector<const double>(part)));
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < n; ++i) wrong += back(i) != static_cast<double>(i + 1);
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("two contexts on two streams give at once what each gives alone") {
   CNC_NEEDS_DEVICE;
   const OnDevice problems[] = {OnDevice("poisson2d:70x60"), OnDevice("elasticity2d:40")};

@@ -28,14 +28,11 @@ inline const std::vector<const Backend*>& tested_backends() {
     };
     list.erase(std::remove_if(list.begin(), list.end(), is_openmp), list.end());
 #ifdef CNC_TEST_GPU_HOST
-    list.insert(list.end(), {&gpu_host_32_backend, &gpu_host_32_balanced_backend});
-#ifdef CNC_TEST_GPU_HOST_64
-    list.insert(list.end(), {&gpu_host_64_backend, &gpu_host_64_balanced_backend});
-    // The other mappings are the same rows under other launches.
-    list.insert(list.end(),
-                {&gpu_host_32_row_per_block_backend, &gpu_host_32_row_per_wave_backend,
-                 &gpu_host_64_row_per_block_backend, &gpu_host_64_row_per_wave_backend});
-#endif
+    for (const GpuHostBackends& emulated : gpu_host_backends()) {
+      list.insert(list.end(), {emulated.whole, emulated.balanced});
+      // The other mappings are the same rows under other launches.
+      if (!is_sanitized) list.insert(list.end(), {emulated.row_per_block, emulated.row_per_wave});
+    }
 #endif
     return list;
   }();

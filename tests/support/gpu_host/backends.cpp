@@ -12,34 +12,31 @@ constexpr gpu::BackendText text(const char* name) {
 }
 
 template <int wave>
-constexpr Backend whole(const char* name) {
-  Backend backend = gpu::Tables<wave>::backend(text(name));
+constexpr Backend whole = [] {
+  Backend backend = gpu::Tables<wave>::backend(text(wave == 64 ? "gpu-host-64" : "gpu-host-32"));
   backend.variant = true;  // never chosen by `auto`
   return backend;
-}
-template <int wave, RowMapping mapping>
-constexpr Backend variant(const char* name) {
-  return gpu::Tables<wave>::template backend<mapping>(text(name));
+}();
+template <int wave>
+constexpr Backend balanced = gpu::Tables<wave>::template backend<RowMapping::balanced>(
+    text(wave == 64 ? "gpu-host-64-balanced" : "gpu-host-32-balanced"));
+template <int wave>
+constexpr Backend row_per_block = gpu::Tables<wave>::template backend<RowMapping::row_per_block>(
+    text(wave == 64 ? "gpu-host-64-row-per-block" : "gpu-host-32-row-per-block"));
+template <int wave>
+constexpr Backend row_per_wave = gpu::Tables<wave>::template backend<RowMapping::row_per_wave>(
+    text(wave == 64 ? "gpu-host-64-row-per-wave" : "gpu-host-32-row-per-wave"));
+
+template <int... waves>
+std::vector<GpuHostBackends> backends_of() {
+  return {{&whole<waves>, &balanced<waves>, &row_per_block<waves>, &row_per_wave<waves>}...};
 }
 
 }  // namespace
 
-constexpr Backend gpu_host_32_backend = whole<32>("gpu-host-32");
-constexpr Backend gpu_host_32_row_per_block_backend =
-    variant<32, RowMapping::row_per_block>("gpu-host-32-row-per-block");
-constexpr Backend gpu_host_32_row_per_wave_backend =
-    variant<32, RowMapping::row_per_wave>("gpu-host-32-row-per-wave");
-constexpr Backend gpu_host_32_balanced_backend =
-    variant<32, RowMapping::balanced>("gpu-host-32-balanced");
-
-#ifdef CNC_TEST_GPU_HOST_64
-constexpr Backend gpu_host_64_backend = whole<64>("gpu-host-64");
-constexpr Backend gpu_host_64_row_per_block_backend =
-    variant<64, RowMapping::row_per_block>("gpu-host-64-row-per-block");
-constexpr Backend gpu_host_64_row_per_wave_backend =
-    variant<64, RowMapping::row_per_wave>("gpu-host-64-row-per-wave");
-constexpr Backend gpu_host_64_balanced_backend =
-    variant<64, RowMapping::balanced>("gpu-host-64-balanced");
-#endif
+const std::vector<GpuHostBackends>& gpu_host_backends() {
+  static const std::vector<GpuHostBackends> all = backends_of<CNC_TEST_WAVES>();
+  return all;
+}
 
 }  // namespace cnc

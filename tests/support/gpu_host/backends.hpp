@@ -2,23 +2,26 @@
 
 #include <cnc/contract/backend.hpp>
 
+#include <vector>
+
 namespace cnc {
 
-// The shared GPU kernels on the host, for tests. The number is the lanes of a wave.
+/// The shared GPU kernels on the host, for tests: with waves of so many lanes, and for products with one mapping of rows to threads,
+/// as the variants of the GPU backends.
+struct GpuHostBackends {
+  const Backend* whole;
+  const Backend* balanced;
+  const Backend* row_per_block;
+  const Backend* row_per_wave;
+};
+/// For each number of lanes that was compiled (CNC_TEST_WAVES).
+const std::vector<GpuHostBackends>& gpu_host_backends();
 
-extern const Backend gpu_host_32_backend;
-
-// Products with one mapping of rows to threads, as the variants of the GPU backends.
-
-extern const Backend gpu_host_32_row_per_block_backend;
-extern const Backend gpu_host_32_row_per_wave_backend;
-extern const Backend gpu_host_32_balanced_backend;
-
-#ifdef CNC_TEST_GPU_HOST_64
-extern const Backend gpu_host_64_backend;
-extern const Backend gpu_host_64_row_per_block_backend;
-extern const Backend gpu_host_64_row_per_wave_backend;
-extern const Backend gpu_host_64_balanced_backend;
-#endif
+/// Those with all operations.
+inline std::vector<const Backend*> emulated_devices() {
+  std::vector<const Backend*> whole;
+  for (const GpuHostBackends& backends : gpu_host_backends()) whole.push_back(backends.whole);
+  return whole;
+}
 
 }  // namespace cnc

@@ -18,12 +18,7 @@ namespace machine = cnc::gpu::machine;
 namespace cnc::testing {
 namespace {
 
-const Backend* const emulated[] = {
-    &gpu_host_32_backend,
-#ifdef CNC_TEST_GPU_HOST_64
-    &gpu_host_64_backend,
-#endif
-};
+const std::vector<const Backend*> emulated = emulated_devices();
 
 /// Sets what becomes of resident launches, for as long as it lives.
 struct ResidentsScope {

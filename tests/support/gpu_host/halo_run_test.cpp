@@ -26,12 +26,7 @@
 namespace cnc::testing {
 namespace {
 
-const Backend* const emulated[] = {
-    &gpu_host_32_backend,
-#ifdef CNC_TEST_GPU_HOST_64
-    &gpu_host_64_backend,
-#endif
-};
+const std::vector<const Backend*> emulated = emulated_devices();
 
 /// A symmetric matrix with these distances between neighbours, or at random; strictly diagonally dominant.
 struct Couplings {

@@ -178,9 +178,7 @@ void Processor::pause() {
   suspend();
 }
 
-void Processor::pause_for_peer() {
-  std::this_thread::yield();
-}
+void Processor::pause_for_peer() { std::this_thread::yield(); }
 
 void Processor::fail(const char* text) const {
   std::fprintf(stderr, "gpu-host: %s: block %d of %d, thread %d of %d %s\n", task_.operation,
