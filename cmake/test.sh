@@ -44,9 +44,10 @@ run_tests() {
 }
 
 install_missing "${build_packages[@]}" "${mpi_packages[@]}" "${docs_packages[@]}" "${test_packages[@]}"
-# Fewer resident kernels for the fiber target: block sizes differ in a constant, and compile for minutes. Waves of 64 lanes
-# here, and under the sanitizers of 32, of which a block has more.
-settings=(-DCNC_KERNELS=small -DCNC_TEST_WAVES=64)
+# Fewer resident kernels for the fiber target: block sizes differ in a constant, and compile for minutes. Waves of 32 lanes
+# here; under the sanitizers, where there are any, of 64 (see the preset asan).
+settings=(-DCNC_KERNELS=small)
+[ $with_sanitizers = no ] || settings+=(-DCNC_TEST_WAVES=32)
 mpi=()
 if command -v mpicxx >/dev/null && command -v mpirun >/dev/null; then
   mpi=(-DCNC_ENABLE_MPI=ON)
@@ -59,10 +60,10 @@ run_tests cpu
 
 if [ $with_sanitizers = yes ]; then
   install_missing "${sanitizer_packages[@]}"
-  settings=(-DCNC_TEST_WAVES=32)
+  settings=()
   if ! command -v clang++ >/dev/null; then
     echo "No clang++ here: sanitizers of the default compiler, and the fuzz tests replay their corpus."
-    settings+=(-DCMAKE_CXX_COMPILER=c++ -DCNC_FUZZ=OFF)
+    settings=(-DCMAKE_CXX_COMPILER=c++ -DCNC_FUZZ=OFF)
   fi
   configure asan "${settings[@]}" "${mpi[@]}"
   build asan cnc_tests_sanitized

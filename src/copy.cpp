@@ -13,7 +13,8 @@ namespace cnc::detail {
 
 // A driver copies from pageable memory with one thread (some 7 GB/s), from pinned memory without any (50 GB/s and more): so pieces
 // go through two pinned buffers, one of which all threads fill while the other is read.
-void copy_in_pieces(void* to, const void* from, std::size_t bytes) {
+bool copy_in_pieces(void* to, const void* from, std::size_t bytes) try {
+  if (set_up_threads() == 1) return false;
   using Exec = Kokkos::DefaultExecutionSpace;
   using Piece = Kokkos::View<unsigned char*, Exec::memory_space, Kokkos::MemoryUnmanaged>;
   constexpr std::size_t piece = std::size_t(8) << 20;
@@ -33,6 +34,9 @@ void copy_in_pieces(void* to, const void* from, std::size_t bytes) {
         Kokkos::View<unsigned char*, PinnedSpace, Kokkos::MemoryUnmanaged>(buffer, count));
   }
   for (const Exec& stream : streams) stream.fence("cnc");
+  return true;
+} catch (const OutOfMemory&) {  // nothing has been copied
+  return false;
 }
 
 }  // namespace cnc::detail

@@ -13,9 +13,10 @@ namespace cnc {
 namespace detail {
 #ifdef CNC_KOKKOS_HAS_DEVICE
 /// A long array of HostSpace into the memory of the default execution space's device, as fast as the threads of the host read it.
-void copy_in_pieces(void* to, const void* from, std::size_t bytes);
-/// From how many bytes on that is.
-inline constexpr std::size_t long_copy = std::size_t(32) << 20;
+/// False where that takes several threads or pinned memory that are not there; then nothing is copied.
+bool copy_in_pieces(void* to, const void* from, std::size_t bytes);
+/// From how many bytes on it is used: pinned memory takes milliseconds to make.
+inline constexpr std::size_t long_copy = std::size_t(128) << 20;
 #endif
 }  // namespace detail
 
@@ -32,10 +33,9 @@ auto copy_to(const Kokkos::View<T*, Properties...>& view) {
     const std::size_t bytes = view.extent(0) * sizeof(Value);
     if constexpr (std::is_same_v<typename View::memory_space, HostSpace> &&
                   std::is_same_v<Space, Kokkos::DefaultExecutionSpace::memory_space>)
-      if (bytes >= detail::long_copy && view.span_is_contiguous()) {
-        detail::copy_in_pieces(copy.data(), view.data(), bytes);
+      if (bytes >= detail::long_copy && view.span_is_contiguous() &&
+          detail::copy_in_pieces(copy.data(), view.data(), bytes))
         return copy;
-      }
 #endif
     Kokkos::deep_copy(copy, view);
     return copy;

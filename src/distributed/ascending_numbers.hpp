@@ -19,15 +19,15 @@ class AscendingNumbers {
     if (list.empty()) return;
     const auto [least, most] = std::minmax_element(list.begin(), list.end());
     first_ = *least;
-    const auto range = static_cast<std::size_t>(*most - first_) + 1;
+    const auto last = static_cast<std::uint64_t>(*most) - static_cast<std::uint64_t>(first_);
     constexpr std::size_t words_per_number = 4;  // a pass over so many takes less time than sorting
-    if (range / 64 > words_per_number * list.size() + 64) {
+    if (last / 64 >= words_per_number * list.size() + 64) {
       std::sort(list.begin(), list.end());
       list.erase(std::unique(list.begin(), list.end()), list.end());
       numbers_ = std::move(list);
       return;
     }
-    words_.resize((range + 63) / 64);
+    words_.resize(static_cast<std::size_t>(last) / 64 + 1);
     for (const offset_t number : list) {
       const auto bit = static_cast<std::size_t>(number - first_);
       words_[bit / 64].bits |= std::uint64_t(1) << (bit % 64);

@@ -1,5 +1,7 @@
 #include "distributed/channel.hpp"
 
+#include "huge_pages.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -236,24 +238,37 @@ std::vector<std::vector<T>> Channel::exchange_lists(const std::vector<std::vecto
 }
 
 template <class T>
-std::vector<std::vector<T>> Channel::share_lists(const std::vector<T>& mine) {
-  return exchanged<T>(size_, [&](Lists<T>& b) {
-    const auto count = static_cast<offset_t>(mine.size());
-    const offset_t* const counts = gather_all(&count, 1);
-    for (std::size_t r = 0; r < b.counts_back.size(); ++r) {
-      require(counts[r] <= 2147483647,
-              "PartitionedMatrix: more than 2^31 - 1 numbers from one rank");
-      b.counts_back[r] = static_cast<int>(counts[r]);
-    }
-    b.make_room();
-    b.there = mine;
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(
-        MPI_Iallgatherv(b.there.data(), static_cast<int>(count), mpi_type<T>(), b.back.data(),
-                        b.counts_back.data(), b.starts_back.data(), mpi_type<T>(), work_, &request),
-        "MPI_Iallgatherv");
+Vector<T> Channel::share(const Vector<const T>& mine, const std::vector<int>& order) {
+  struct Arrays {
+    Vector<const T> mine;
+    std::vector<int> counts, starts;
+    Vector<T> all;
+  };
+  const auto count = static_cast<offset_t>(mine.extent(0));
+  const offset_t* const counts = gather_all(&count, 1);
+  auto arrays = std::make_unique<Arrays>();
+  arrays->mine = mine;
+  arrays->counts.assign(counts, counts + size_);
+  arrays->starts.resize(arrays->counts.size());
+  offset_t total = 0;
+  for (const int r : order) {
+    arrays->starts[static_cast<std::size_t>(r)] = static_cast<int>(total);
+    total += counts[r];
+    require(total <= 2147483647, "PartitionedMatrix: more than 2^31 - 1 numbers for one rank");
+  }
+  on_each([&] { arrays->all = in_large_pages<T>("cnc::ranks", static_cast<std::size_t>(total)); });
+  MPI_Request request = MPI_REQUEST_NULL;
+  try {
+    check_mpi(MPI_Iallgatherv(mine.data(), static_cast<int>(count), mpi_type<T>(),
+                              arrays->all.data(), arrays->counts.data(), arrays->starts.data(),
+                              mpi_type<T>(), work_, &request),
+              "MPI_Iallgatherv");
     wait(&request, 1);
-  });
+  } catch (...) {
+    (void)arrays.release();  // MPI may still use them
+    throw;
+  }
+  return arrays->all;
 }
 
 template std::vector<std::vector<float>> Channel::exchange_lists(
@@ -264,9 +279,9 @@ template std::vector<std::vector<index_t>> Channel::exchange_lists(
     const std::vector<std::vector<index_t>>&);
 template std::vector<std::vector<offset_t>> Channel::exchange_lists(
     const std::vector<std::vector<offset_t>>&);
-template std::vector<std::vector<float>> Channel::share_lists(const std::vector<float>&);
-template std::vector<std::vector<double>> Channel::share_lists(const std::vector<double>&);
-template std::vector<std::vector<index_t>> Channel::share_lists(const std::vector<index_t>&);
+template Vector<float> Channel::share(const Vector<const float>&, const std::vector<int>&);
+template Vector<double> Channel::share(const Vector<const double>&, const std::vector<int>&);
+template Vector<index_t> Channel::share(const Vector<const index_t>&, const std::vector<int>&);
 
 void Channel::together(const std::function<void()>& work) {
   if (inside_) return work();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cnc/distributed.hpp>
+#include <cnc/vector.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -87,9 +88,9 @@ class Channel {
   /// Every rank gets what the others have for it: lists[r] goes to rank r.
   template <class T>
   std::vector<std::vector<T>> exchange_lists(const std::vector<std::vector<T>>& lists);
-  /// Every rank gets the lists of all.
+  /// Every rank gets the arrays of all, one behind the other in this order of ranks.
   template <class T>
-  std::vector<std::vector<T>> share_lists(const std::vector<T>& mine);
+  Vector<T> share(const Vector<const T>& mine, const std::vector<int>& order);
 
  private:
   struct Failure {  ///< what ranks tell each other when something has failed

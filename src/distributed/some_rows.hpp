@@ -44,9 +44,12 @@ Made made_in_parts(std::size_t n, const Made& empty, const Body& body) {
   const int parts = threads_for(static_cast<offset_t>(n) * work_of_row);
   std::vector<Made> made(static_cast<std::size_t>(parts), empty);
   parallel_ranges(n, parts, [&](std::size_t begin, std::size_t end, int part) {
-    body(begin, end, made[static_cast<std::size_t>(part)]);
+    Made own = empty;
+    body(begin, end, own);
+    made[static_cast<std::size_t>(part)] = std::move(own);
   });
-  for (int part = 1; part < parts; ++part) made[0].append(made[static_cast<std::size_t>(part)]);
+  for (int part = 1; part < parts; ++part)
+    made[0].append(std::exchange(made[static_cast<std::size_t>(part)], empty));
   return std::move(made[0]);
 }
 

@@ -17,9 +17,9 @@
 
 namespace cnc::detail {
 
-/// The whole of a level, as every rank then has it, in the host's memory. Collective.
+/// The whole of a level, as every rank then has it, in the host's memory. `order`: the ranks in that of their rows. Collective.
 template <class V, class Space>
-CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A) {
+CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A, const std::vector<int>& order) {
   const Halo<V>& halo = *A.halo;
   Channel& channel = *halo.channel;
   const std::vector<offset_t> others = halo_columns(halo, halo.first_row);
@@ -28,7 +28,7 @@ CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A) {
   const auto own_values = copy_to<HostSpace>(A.own.values);
   const auto b = static_cast<std::size_t>(A.own.height);
   const auto rows = static_cast<std::size_t>(A.rows());
-  std::vector<index_t> lengths(rows), place(rows, -1);  // in the halo
+  std::vector<index_t> place(rows, -1);  // in the halo
   for (std::size_t k = 0; k < halo.rows.rows.size(); ++k)
     place[static_cast<std::size_t>(halo.rows.rows[k])] = static_cast<index_t>(k);
   const auto range_of = [](const auto& offsets, std::size_t i) {
@@ -39,62 +39,42 @@ CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A) {
     if (place[row] < 0) return std::make_pair(std::size_t(0), std::size_t(0));
     return range_of(halo.rows.offsets, static_cast<std::size_t>(place[row]));
   };
+  const auto lengths = uninitialized<index_t>("cnc::ranks", rows);
+  std::vector<std::size_t> begins(rows);
+  std::size_t entries = 0;
   for (std::size_t row = 0; row < rows; ++row) {
     const auto [begin, end] = range_of(own_offsets, row / b);
     const auto [first, last] = of_others(row);
-    lengths[row] = static_cast<index_t>((end - begin) * b + last - first);
+    lengths(row) = static_cast<index_t>((end - begin) * b + last - first);
+    begins[row] = entries;
+    entries += static_cast<std::size_t>(lengths(row));
   }
-  std::vector<std::size_t> ends(rows);
-  std::inclusive_scan(lengths.begin(), lengths.end(), ends.begin(), std::plus<>(), std::size_t(0));
-  const std::size_t all = rows > 0 ? ends.back() : 0;
-  std::vector<index_t> columns(all);
-  std::vector<V> values(all);
+  const auto columns = in_large_pages<index_t>("cnc::ranks", entries);
+  const auto values = in_large_pages<V>("cnc::ranks", entries);
   parallel_for(rows, [&](std::size_t row) {
-    std::size_t to = ends[row] - static_cast<std::size_t>(lengths[row]);
+    std::size_t to = begins[row];
     const auto [begin, end] = range_of(own_offsets, row / b);
     for (std::size_t k = begin; k < end; ++k)
       for (std::size_t c = 0; c < b; ++c, ++to) {
-        columns[to] = static_cast<index_t>(halo.first_row + own_columns(k) * offset_t(b)) +
+        columns(to) = static_cast<index_t>(halo.first_row + own_columns(k) * offset_t(b)) +
                       static_cast<index_t>(c);
-        values[to] = own_values((k * b + row % b) * b + c);
+        values(to) = own_values((k * b + row % b) * b + c);
       }
     const auto [first, last] = of_others(row);
     for (std::size_t k = first; k < last; ++k, ++to) {
-      columns[to] = static_cast<index_t>(others[static_cast<std::size_t>(halo.rows.columns[k])]);
-      values[to] = halo.rows.values[k];
+      columns(to) = static_cast<index_t>(others[static_cast<std::size_t>(halo.rows.columns[k])]);
+      values(to) = halo.rows.values[k];
     }
   });
-  const auto ranks = static_cast<std::size_t>(channel.size());
-  const offset_t* const first_rows = channel.gather_all(&halo.first_row, 1);
-  const std::vector<offset_t> firsts(first_rows, first_rows + ranks);
-  const auto all_lengths = channel.share_lists(lengths);
-  const auto all_columns = channel.share_lists(columns);
-  const auto all_values = channel.share_lists(values);
-
-  std::vector<std::size_t> in_order(ranks);  // of their rows
-  std::iota(in_order.begin(), in_order.end(), std::size_t(0));
-  std::stable_sort(in_order.begin(), in_order.end(),
-                   [&](std::size_t a, std::size_t c) { return firsts[a] < firsts[c]; });
-  std::size_t entries = 0;
-  for (const auto& of_rank : all_values) entries += of_rank.size();
-  require_offset<index_t>(static_cast<offset_t>(entries), "entries of a coarse level");
+  const auto all_lengths = channel.share<index_t>(lengths, order);
+  const auto all_columns = channel.share<index_t>(columns, order);
+  const auto all_values = channel.share<V>(values, order);
   const auto n = static_cast<std::size_t>(halo.all_rows);
   const auto offsets = uninitialized<index_t>("cnc::row_offsets", n + 1);
-  const auto whole_columns = uninitialized<index_t>("cnc::columns", entries);
-  const auto whole_values = uninitialized<V>("cnc::values", entries);
-  std::size_t row = 0, to = 0;
   offsets(0) = 0;
-  for (const std::size_t r : in_order) {
-    std::copy(all_columns[r].begin(), all_columns[r].end(), whole_columns.data() + to);
-    std::copy(all_values[r].begin(), all_values[r].end(), whole_values.data() + to);
-    to += all_values[r].size();
-    for (const index_t length : all_lengths[r]) {
-      offsets(row + 1) = offsets(row) + length;
-      ++row;
-    }
-  }
-  return CsrMatrix<V>(static_cast<index_t>(n), static_cast<index_t>(n), 1, offsets, whole_columns,
-                      whole_values);
+  for (std::size_t row = 0; row < n; ++row) offsets(row + 1) = offsets(row) + all_lengths(row);
+  return CsrMatrix<V>(static_cast<index_t>(n), static_cast<index_t>(n), 1, offsets, all_columns,
+                      all_values);
 }
 
 /// whole[i] := the own part in its place, else 0
@@ -127,30 +107,31 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
     parts_.assign(all, all + ranks);
     index_t most = 0;
     for (const OwnRange& part : parts_) most = std::max(most, part.count);
-    const CsrMatrix<V> A = whole_of(level.A);
-    const int k = level.near_null.vectors;
-    const auto of_rows = copy_to<HostSpace>(level.near_null.rows);
-    const auto near_null =
-        channel_->share_lists(std::vector<V>(of_rows.data(), of_rows.data() + of_rows.extent(0)));
+    std::vector<int> order(ranks);  // of their rows
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int r, int s) {
+      return parts_[static_cast<std::size_t>(r)].first < parts_[static_cast<std::size_t>(s)].first;
+    });
+    const CsrMatrix<V> A = whole_of(level.A, order);
+    const auto near_null = channel_->share<V>(copy_to<HostSpace>(level.near_null.rows), order);
     PreconditionerSetup outcome;
     channel_->on_each([&] {
       const auto n = static_cast<std::size_t>(A.rows);
-      std::vector<Vector<const V, Space>> vectors;
-      for (int c = 0; c < k; ++c) {
-        const auto vector = uninitialized<V>("cnc::near_null_space", n);
-        for (std::size_t r = 0; r < ranks; ++r)
-          for (offset_t i = 0; i < parts_[r].count; ++i)
-            vector(static_cast<std::size_t>(parts_[r].first + i)) =
-                near_null[r][static_cast<std::size_t>(i * k + c)];
-        vectors.push_back(copy_to<Space>(vector));
+      if (!level.near_null.is_one) {  // one vector of ones is what there is without any
+        const auto k = static_cast<std::size_t>(level.near_null.vectors);
+        std::vector<Vector<const V, Space>> vectors;
+        for (std::size_t c = 0; c < k; ++c) {
+          const auto vector = uninitialized<V>("cnc::near_null_space", n);
+          for (std::size_t i = 0; i < n; ++i) vector(i) = near_null(i * k + c);
+          vectors.push_back(copy_to<Space>(vector));
+        }
+        amg_.set_near_null_space(std::move(vectors));
       }
-      // One vector of ones is what there is without any.
-      if (!level.near_null.is_one) amg_.set_near_null_space(std::move(vectors));
-      const Matrix<V> layout =
-          level.A.own.height > 1 ? Matrix<V>(to_bcsr(A, level.A.own.height)) : Matrix<V>(A);
+      const auto there = copy_to<Space>(A);
+      const int b = level.A.own.height;
       outcome = amg_.set_up(
-          ctx, copy_to<Space>(A),
-          std::visit([](const auto& a) { return Matrix<V, Space>(copy_to<Space>(a)); }, layout));
+          ctx, there,
+          b > 1 ? Matrix<V, Space>(copy_to<Space>(to_bcsr(A, b))) : Matrix<V, Space>(there));
       f_ = zeroed<V, Space>("cnc::amg", n);
       host_ = Kokkos::create_mirror_view(f_);
       x_ = zeroed<V, Space>("cnc::amg", n);

@@ -28,11 +28,9 @@ inline const std::vector<const Backend*>& tested_backends() {
     };
     list.erase(std::remove_if(list.begin(), list.end(), is_openmp), list.end());
 #ifdef CNC_TEST_GPU_HOST
-    for (const GpuHostBackends& emulated : gpu_host_backends()) {
-      list.insert(list.end(), {emulated.whole, emulated.balanced});
-      // The other mappings are the same rows under other launches.
-      if (!is_sanitized) list.insert(list.end(), {emulated.row_per_block, emulated.row_per_wave});
-    }
+    for (const GpuHostBackends& emulated : gpu_host_backends())
+      list.insert(list.end(), {emulated.whole, emulated.balanced, emulated.row_per_block,
+                               emulated.row_per_wave});
 #endif
     return list;
   }();
