@@ -16,7 +16,7 @@ namespace cnc {
 /// that is small beside the own part of the finest one every rank has the whole of it and goes through the levels below by itself, with Amg.
 ///
 /// Set up in the memory of the vectors; the hosts see rows that are coupled with other ranks, and the level that every rank has. That memory
-/// is kept for the next set-up for a matrix of the same size. The first prolongation is in factors (AmgHierarchy::in_factors) on all
+/// is kept for the next set-up for a matrix of the same size, and given back by clear(). The first prolongation is in factors (AmgHierarchy::in_factors) on all
 /// ranks or none: a rank without rows has none.
 ///
 /// Values   as Amg. The smoothers are chebyshev, jacobi and l1_jacobi. W- and K-cycles visit levels twice that come after the first one that
@@ -40,6 +40,9 @@ class DistributedAmg final : public PartitionedPreconditioner<V, Exec> {
 
   /// As Amg::set_near_null_space, of the own rows, in the host's memory: as many vectors on all ranks.
   void set_near_null_space(std::vector<Vector<const V>> vectors);
+
+  /// Frees what set-ups have built, and the memory that is kept for the next one; to be called on all ranks or none.
+  void clear();
 
   std::string name() const override;  ///< "amg"
   double bytes(index_t rows, offset_t nonzeros) const override;

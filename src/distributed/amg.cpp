@@ -316,6 +316,13 @@ void DistributedAmg<V, Exec>::set_near_null_space(std::vector<Vector<const V>> v
 }
 
 template <class V, class Exec>
+void DistributedAmg<V, Exec>::clear() {
+  state_->cycle = {};
+  state_->require_all.clear();
+  state_->memory.release();
+}
+
+template <class V, class Exec>
 std::string DistributedAmg<V, Exec>::name() const {
   return "amg";
 }
@@ -365,9 +372,7 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
   try {
     halo->channel->together(set_up_all);
   } catch (...) {
-    s.cycle = {};
-    s.require_all.clear();
-    s.memory.release();
+    clear();
     throw;
   }
   return outcome;

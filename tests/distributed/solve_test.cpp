@@ -44,6 +44,26 @@ TEST_CASE("multigrid on ranks has the first prolongation in factors, as on one")
     CHECK(on_ranks->hierarchy().in_factors == on_one->hierarchy().in_factors);
   }
 }
+TEST_CASE("multigrid that was cleared is set up again by a prepare") {
+  const auto problem = known_problem<double>("poisson2d:40x41");
+  const auto parts = partitioned(problem.A);
+  const auto M = std::make_shared<DistributedAmg<double>>();
+  DistributedSolver<double> solver(one_thread());
+  solver.set_preconditioner(M);
+  solver.prepare(parts);
+  const auto solution = [&] {
+    const Vector<double> x("x", static_cast<std::size_t>(parts.rows()));
+    const SolveReport report = solver.solve(own_part(parts, problem.b), x);  // which may throw
+    CHECK(report.converged());
+    return whole_of(parts, x);
+  };
+  const Vector<double> before = solution();
+  M->clear();
+  CHECK_THAT(thrown_by([&] { solution(); }),
+             Catch::Matchers::ContainsSubstring("apply without a set_up"));
+  solver.prepare(parts);
+  CHECK(same_bits(solution(), before));
+}
 TEST_CASE("multigrid sees asymmetry between ranks") {
   const CsrMatrix<double> A = generate_problem("poisson2d:20x20");
   const auto own = rows_of_rank(A.rows, 1, false);
