@@ -318,18 +318,20 @@ class CoarseningOnRanks {
     std::vector<index_t> offsets(rows.lengths.size()), columns(rows.columns.size()), wider_number;
     std::vector<V> values(rows.values.size());
     std::inclusive_scan(rows.lengths.begin(), rows.lengths.end(), offsets.begin());
-    parallel_for(offsets.size(), [&](std::size_t i) {  // columns ascend there, by other numbers
+    const int parts = threads_for(static_cast<offset_t>(columns.size()));
+    parallel_ranges(offsets.size(), parts, [&](std::size_t begin, std::size_t end, int) {
       const auto block = static_cast<std::size_t>(P.block_values());
-      const auto first = static_cast<std::size_t>(offsets[i] - rows.lengths[i]);
-      for (std::size_t from = first; from < static_cast<std::size_t>(offsets[i]); ++from) {
-        const index_t column = wider.here(rows.columns[from]);
-        std::size_t to = from;
-        for (; to > first && columns[to - 1] > column; --to) {
-          columns[to] = columns[to - 1];
-          std::copy_n(values.data() + (to - 1) * block, block, values.data() + to * block);
+      std::vector<std::pair<index_t, std::size_t>> row;  // columns ascend there, by other numbers
+      for (std::size_t i = begin; i < end; ++i) {
+        auto to = static_cast<std::size_t>(offsets[i] - rows.lengths[i]);
+        row.clear();
+        for (std::size_t from = to; from < static_cast<std::size_t>(offsets[i]); ++from)
+          row.push_back({wider.here(rows.columns[from]), from});
+        std::sort(row.begin(), row.end());
+        for (const auto& [column, from] : row) {
+          columns[to] = column;
+          std::copy_n(rows.values.data() + from * block, block, values.data() + to++ * block);
         }
-        columns[to] = column;
-        std::copy_n(rows.values.data() + from * block, block, values.data() + to * block);
       }
     });
     for (index_t& offset : offsets) offset += static_cast<index_t>(blocks);
