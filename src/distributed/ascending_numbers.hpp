@@ -65,8 +65,7 @@ class AscendingNumbers {
   };
   std::vector<offset_t> numbers_;
   offset_t first_ = 0;
-  std::vector<Word>
-      words_;  ///< a bit for each number from the first to the last; empty: they are far apart
+  std::vector<Word> words_;  ///< a bit for each number there may be; empty: they are far apart
 };
 
 }  // namespace cnc::detail

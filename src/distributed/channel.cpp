@@ -167,7 +167,7 @@ const void* Channel::broadcast_bytes(const void* mine, std::size_t bytes) {
 
 namespace {
 
-/// Lists that go through one array, by what MPI takes; kept by whoever waits, for MPI may still use them after a failure.
+/// Lists that go through one array, by what MPI takes.
 template <class T>
 struct Lists {
   std::vector<int> counts, starts, counts_back, starts_back;
@@ -198,24 +198,23 @@ struct Lists {
   }
 };
 
-/// The lists that work(lists) exchanges.
-template <class T, class Work>
-std::vector<std::vector<T>> exchanged(int ranks, const Work& work) {
-  auto lists = std::make_unique<Lists<T>>(ranks);
+/// The arrays, after work(arrays), which gives them to MPI and waits. MPI may still use them after a failure: then they stay.
+template <class Arrays, class Work>
+std::unique_ptr<Arrays> exchanged(std::unique_ptr<Arrays> arrays, const Work& work) {
   try {
-    work(*lists);
+    work(*arrays);
   } catch (...) {
-    lists.release();  // MPI may still use them
+    (void)arrays.release();
     throw;
   }
-  return lists->come();
+  return arrays;
 }
 
 }  // namespace
 
 template <class T>
 std::vector<std::vector<T>> Channel::exchange_lists(const std::vector<std::vector<T>>& lists) {
-  return exchanged<T>(size_, [&](Lists<T>& b) {
+  const auto work = [&](Lists<T>& b) {
     for (std::size_t r = 0; r < lists.size(); ++r) {
       require(b.there.size() + lists[r].size() <= 2147483647u,
               "PartitionedMatrix: more than 2^31 - 1 numbers from one rank");
@@ -234,7 +233,8 @@ std::vector<std::vector<T>> Channel::exchange_lists(const std::vector<std::vecto
                              mpi_type<T>(), work_, &request),
               "MPI_Ialltoallv");
     wait(&request, 1);
-  });
+  };
+  return exchanged(std::make_unique<Lists<T>>(size_), work)->come();
 }
 
 template <class T>
@@ -257,18 +257,14 @@ Vector<T> Channel::share(const Vector<const T>& mine, const std::vector<int>& or
     require(total <= 2147483647, "PartitionedMatrix: more than 2^31 - 1 numbers for one rank");
   }
   on_each([&] { arrays->all = in_large_pages<T>("cnc::ranks", static_cast<std::size_t>(total)); });
-  MPI_Request request = MPI_REQUEST_NULL;
-  try {
-    check_mpi(MPI_Iallgatherv(mine.data(), static_cast<int>(count), mpi_type<T>(),
-                              arrays->all.data(), arrays->counts.data(), arrays->starts.data(),
-                              mpi_type<T>(), work_, &request),
+  const auto work = [&](Arrays& a) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Iallgatherv(a.mine.data(), static_cast<int>(count), mpi_type<T>(), a.all.data(),
+                              a.counts.data(), a.starts.data(), mpi_type<T>(), work_, &request),
               "MPI_Iallgatherv");
     wait(&request, 1);
-  } catch (...) {
-    (void)arrays.release();  // MPI may still use them
-    throw;
-  }
-  return arrays->all;
+  };
+  return exchanged(std::move(arrays), work)->all;
 }
 
 template std::vector<std::vector<float>> Channel::exchange_lists(
