@@ -20,7 +20,9 @@ namespace cnc {
 
 namespace detail {
 class OtherRanks;
-}
+template <class, class>
+class Trials;
+}  // namespace detail
 template <class, class>
 class DistributedSolver;
 
@@ -244,7 +246,7 @@ struct SolveReport {
   /// from below and as a rule close; that of later iterations is smaller. By Hestenes & Stiefel's identity with a delay
   /// (Strakos & Tichy 2002). NaN of other methods, while a matrix rounded to float is in use, and where several columns were solved together.
   double energy_error = not_computed;
-  index_t energy_iteration = 0;                  ///< an entry of `history`, some before the last
+  index_t energy_iteration = 0;  ///< an entry of `history`, some before the last
   /// Of the same methods, with record_history: what each iteration took off e . A e, since the recurrence last began (see `restarts`). From x0 = 0 on
   /// their sum is x . A x of the last iterate, which tells how far different preconditioners have come: it is of the same norm for all.
   std::vector<double> energy_gains;
@@ -406,12 +408,16 @@ class Solver {
  private:
   template <class, class>
   friend class DistributedSolver;
+  template <class, class>
+  friend class detail::Trials;
   /// Of a matrix on several ranks the block of the own rows and columns; null: there are no others.
   void prepare_among(std::shared_ptr<detail::OtherRanks> ranks, const CsrMatrix<V, Space>& A);
   /// For other values of the same matrix.
   void go_on_among(std::shared_ptr<detail::OtherRanks> ranks);
   /// Not prepared any more.
   void forget_matrix();
+  /// For trials within a set-up: A as it was laid out for products, both valid. Nothing is copied, built or checked.
+  void prepare_as_laid_out(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout);
   void use_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
   SolveReport solve_contiguous(const Vector<const V, Space>& b, const Vector<V, Space>& x);
   std::vector<SolveReport> solve_columns(const MultiVector<const V, Space>& b,

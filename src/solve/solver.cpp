@@ -303,6 +303,14 @@ struct Solver<V, Exec>::State {
     return best;
   }
 
+  /// A layout of the caller's, as it is.
+  void take_layout(Matrix<V, Space> A) {
+    layout_block_size = block_size(A);
+    const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
+    format = FormatSpec{name, layout_block_size}.text();
+    system.matrix = std::move(A);
+  }
+
   /// Compares what is needed besides `layout_bytes` and with them to what is free.
   void require_room(index_t rows, offset_t nonzeros, double layout_bytes) const {
     const double given = system.given ? system.given->bytes(rows, nonzeros) : 0;
@@ -792,14 +800,24 @@ void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
           "storage alone or pass CSR");
   s.prepare(rows(given), cols(given), [&] {
     const Matrix<V, Space> A = s.checked(given);
-    s.layout_block_size = block_size(A);
-    const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
-    s.format = FormatSpec{name, s.layout_block_size}.text();
-    s.system.matrix = s.copies ? detail::cloned(A) : A;
+    s.take_layout(s.copies ? detail::cloned(A) : A);
     if (s.named().transposes) s.lay_out_transpose(to_csr(s.system.matrix));
     s.choose_preconditioner();
     s.set_up_preconditioners();
     s.finish_prepare(rows(A));
+  });
+}
+
+template <class V, class Exec>
+void Solver<V, Exec>::prepare_as_laid_out(const CsrMatrix<V, Space>& A,
+                                          const Matrix<V, Space>& layout) {
+  State& s = *state_;
+  s.prepare(A.rows, A.cols, [&] {
+    s.take_layout(layout);
+    s.source = A;
+    s.choose_preconditioner();
+    s.set_up_preconditioners();
+    s.finish_prepare(A.rows);
   });
 }
 
