@@ -94,13 +94,18 @@ Entry entry_of(const DeviceContext& ctx, const FormatSpec& format, bool automati
   return entry;
 }
 
+template <class V>
+using SharedSolver = std::shared_ptr<Solver<V, Device>>;
+
 /// One backend in one format: every form that it offers, of every recurrence. With StoragePrecision::lossless only where
 /// rows repeat, and whether they do.
 template <class V>
 bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision storage,
                bool automatic, Operands<V>& operands) {
   bool repeats = false;
-  for (const Method method : recurrences(operands.method))
+  for (const Method method : recurrences(operands.method)) {
+    SharedSolver<V>
+        named;  // of all forms asked for by name: a layout for each would not fit beside the others
     for (const SolveForm form : all_forms) try {
         if (!wants_form(form)) continue;
         if (ctx.backend().baseline && form != SolveForm::automatic) continue;
@@ -109,8 +114,13 @@ bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision st
         options.format = format;
         options.storage = storage;
         options.max_iterations = operands.lengths.shorter;
-        auto solver = std::make_shared<Solver<V, Device>>(ctx, options);
-        solver->prepare(operands.A);
+        SharedSolver<V> solver = form == SolveForm::automatic ? nullptr : named;
+        if (!solver) {
+          solver = std::make_shared<Solver<V, Device>>(ctx, options);
+          solver->prepare(operands.A);
+          if (form != SolveForm::automatic) named = solver;
+        }
+        solver->set_options(options);
         const auto x = zeroed<V, DeviceSpace>("x", operands.b.extent(0));
         const double settled = now() + (form == SolveForm::automatic ? settling_seconds : 0);
         while (now() < settled) {
@@ -135,6 +145,7 @@ bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision st
       } catch (const UnsupportedOperation&) {
         // Not offered: nothing to time.
       }
+  }
   return repeats;
 }
 

@@ -311,6 +311,7 @@ class DistributedSolver {
   Solver<V, Exec> solver_;
   std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner_;  ///< the object given
   PartitionedMatrix<V> matrix_;
+  CsrMatrix<V, Space> block_;  ///< its block of own rows and columns in Space
   std::shared_ptr<detail::AmongRanks<V, Exec>> ranks_;
 };
 

@@ -86,7 +86,7 @@ Measurement measure_pcg(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const 
     const Vector<const V, Space> b = copy_to<Space>(random_vector<V>(A.rows, 2));
     const Vector<V, Space> x = zeroed<V, Space>("x", b.extent(0));
     const auto reset = [&] { Kokkos::deep_copy(x, V(0)); };
-    result.timing = time_iteration(solver, 4, 24, b, x, reset, request.effort);
+    result.timing = time_iteration(solver, 4, 24, b, x, reset, request.effort).timing;
     result.cost = spmv + cost::iteration(Method::pcg, A.rows, sizeof(V));
     result.working_set = spmv.bytes + 3.0 * A.rows * sizeof(V);  // and x, r, the diagonal
   } catch (const UnsupportedOperation&) {

@@ -11,6 +11,7 @@ namespace cnc::cli {
 struct TimedSolve {
   double seconds = 0;
   index_t iterations = 0;
+  SolveForm form = SolveForm::automatic;
 };
 
 /// A solve from what `reset` leaves in x, which does not count.
@@ -19,25 +20,32 @@ TimedSolve time_solve(AnySolver& solver, const B& b, const X& x, const Reset& re
   reset();
   const double start = now();
   const SolveReport report = solver.solve(b, x);
-  return {now() - start, report.iterations};
+  return {now() - start, report.iterations, report.form};
 }
+
+struct TimedIteration {
+  Timing timing;
+  SolveForm form = SolveForm::automatic;  ///< of the last solve
+};
 
 /// One iteration as the difference between solves of `longer` and of `shorter` iterations, which
 /// leaves out what every solve does once. Unmeasured when a solve ends before its limit. Three
 /// samples at least, since a difference without its spread says nothing; each of as many pairs of
 /// solves as take a millisecond.
 template <class V, class Exec, class Space = typename Exec::memory_space, class Reset>
-Timing time_iteration(Solver<V, Exec>& solver, index_t shorter, index_t longer,
-                      const Vector<const V, Space>& b, const Vector<V, Space>& x,
-                      const Reset& reset, Effort effort) {
+TimedIteration time_iteration(Solver<V, Exec>& solver, index_t shorter, index_t longer,
+                              const Vector<const V, Space>& b, const Vector<V, Space>& x,
+                              const Reset& reset, Effort effort) {
   const SolveOptions given = solver.options();
   bool complete = true;
+  SolveForm form = SolveForm::automatic;
   const auto seconds_of = [&](index_t iterations) {
     SolveOptions options = given;
     options.max_iterations = iterations;
     solver.set_options(std::move(options));
     const TimedSolve solve = time_solve(solver, b, x, reset);
     complete = complete && solve.iterations == iterations;
+    form = solve.form;
     return solve.seconds;
   };
   const auto measure = [&]() -> Timing {
@@ -53,7 +61,7 @@ Timing time_iteration(Solver<V, Exec>& solver, index_t shorter, index_t longer,
   };
   const Timing timing = measure();
   solver.set_options(given);
-  return complete ? timing : Timing{};
+  return {complete ? timing : Timing{}, form};
 }
 
 }  // namespace cnc::cli

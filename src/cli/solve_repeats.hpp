@@ -49,20 +49,33 @@ void measure_repeats(Context<Exec>& ctx, Solver<V, Exec>& solver, const CsrMatri
   const auto reset = [&] { Kokkos::deep_copy(x, x0); };
   std::vector<double> later;
   int different = 0;
+  SolveForm first = outcome.report.form, last = first;  // of the later solves
   while (static_cast<int>(later.size()) + 1 < request.repeat) {
     const TimedSolve solve = time_solve(solver, b, x, reset);
     if (Interrupt::requested()) break;  // this one was cut short
     different += solve.iterations != iterations;
+    first = later.empty() ? solve.form : first;
+    last = solve.form;
     later.push_back(solve.seconds);
   }
   repeats.solves = static_cast<int>(later.size()) + 1;
   repeats.later = summarize(std::move(later));
   if (different > 0)
     repeats.notes.push_back(print("%d of them took another number of iterations", different));
+  repeats.first_form = outcome.report.form;
+  repeats.later_form = first == last ? last : SolveForm::automatic;
+  if (first != last)
+    repeats.notes.push_back(
+        print("their form changed from %s to %s", to_string(first), to_string(last)));
   if (Interrupt::requested()) return;
-  if (iterations >= 4)
-    repeats.iteration = time_iteration(solver, iterations / 4, iterations, b, x, reset,
-                                       {std::min(request.repeat, 20), 0.1});
+  if (iterations >= 4) {
+    const TimedIteration one = time_iteration(solver, iterations / 4, iterations, b, x, reset,
+                                              {std::min(request.repeat, 20), 0.1});
+    repeats.iteration = one.timing;
+    repeats.iteration_form = one.form;
+    if (one.timing.measured() && one.form != last)
+      repeats.notes.push_back(print("since then iterations have the form %s", to_string(one.form)));
+  }
   repeats.product = time_product(ctx, A, on_host, outcome);
   repeats.prepare = collect({std::min(request.repeat - 1, 5), 0}, [&] {
     const double start = now();

@@ -102,7 +102,9 @@ void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A) {
     const InstanceScope scope(ctx_.execution_space_instance());
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
     if (auto* const M = of_partition(preconditioner_.get())) M->take(A);
-    solver_.prepare_among(others(), copy_to<Space>(A.block_));
+    block_ = {};
+    block_ = copy_to<Space>(A.block_);
+    solver_.prepare_among(others(), block_);
   });
 }
 
@@ -125,7 +127,8 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
     solver_.go_on_among(others());
     if (auto* const M = of_partition(preconditioner_.get())) M->take(A);
-    solver_.update_values(copy_to<Space>(A.block_));
+    block_.values = copy_to<Space>(A.block_.values);  // the pattern is there
+    solver_.update_values(block_);
   });
 }
 

@@ -1,5 +1,6 @@
 #include "cli/timing.hpp"
 #include "cli/compare_ranking.hpp"
+#include "cli/solve_run.hpp"
 #include "support/catch.hpp"
 
 using namespace cnc::cli;
@@ -26,6 +27,18 @@ TEST_CASE("the spread is the distance between the quartiles and unknown for one 
   CHECK(summarize({1}).resolved());
   CHECK_FALSE(distinguishable(summarize({1, 2, 3}), summarize({2, 3, 4})));
   CHECK(distinguishable(summarize({1, 1.1, 1.2}), summarize({2, 2.1, 2.2})));
+}
+
+TEST_CASE("what a solve takes over its iterations is said where they had one form") {
+  Repeats repeats;
+  repeats.iteration = summarize({1e-6, 1e-6, 1e-6});
+  repeats.iteration_form = cnc::SolveForm::one_meeting;
+  const auto over = repeats.overhead(150e-6, 0, 100, cnc::SolveForm::one_meeting);
+  REQUIRE(over);
+  CHECK(over->seconds == Approx(50e-6));
+  CHECK(over->resolved());
+  CHECK_FALSE(repeats.overhead(150e-6, 0, 100, cnc::SolveForm::resident));
+  CHECK_FALSE(repeats.overhead(150e-6, 0, 100, cnc::SolveForm::automatic));
 }
 
 TEST_CASE("timing takes as many samples as asked for") {
