@@ -125,11 +125,18 @@ bool has_short_kinds(const RowDictionaryOperand<M>& A) {
   return A.codes != nullptr && A.stencil == nullptr && A.longest <= short_row;
 }
 
+/// Rows from which on a product reads their dictionary. Short rows of floats are in the cache as they are for longer.
+template <class M>
+index_t least_dictionary_rows(const RowDictionaryOperand<M>& A) {
+  return sizeof(M) == 4 && has_short_stencil(A) ? tuning::least_dictionary_rows_in_float
+                                                : tuning::least_dictionary_rows;
+}
+
 /// The same for a product of its own: from the dictionary of the rows, if there is one.
 template <int wave, class V, class Operand, class F>
 void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
   using M = typename Operand::value_type;
-  if (A.dictionary.codes == nullptr || A.rows < tuning::least_dictionary_rows)
+  if (A.dictionary.codes == nullptr || A.rows < least_dictionary_rows(A.dictionary))
     with_rows<wave, V>(queue, A, f);
   else if (has_short_stencil(A.dictionary))
     f(ShortStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);

@@ -73,7 +73,7 @@ cnc::detail::PatternBeyond pattern_beyond(const Queue& queue, const PeerOperand<
                                     on_host(queue, peers.offsets, rows + 1),
                                     {},
                                     on_host(queue, peers.sent_rows, std::size_t(peers.sent))};
-  beyond.column = on_host(queue, peers.columns, std::size_t(beyond.offsets.back()));
+  beyond.column = on_host(queue, peers.columns, std::size_t(beyond.offsets[rows]));
   return beyond;
 }
 

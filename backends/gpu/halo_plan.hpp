@@ -62,6 +62,11 @@ struct DeviceArray {
     allocate(queue, from.size());
     if (from.size() > 0) copy_to_device(queue, data(), from.data(), from.size() * sizeof(T));
   }
+  /// Zeros.
+  void clear(const Queue& queue, std::size_t n) {
+    allocate(queue, n);
+    fill_bytes(queue, data(), 0, n * sizeof(T));
+  }
   T* data() const { return buffer ? buffer->template as<T>() : nullptr; }
 };
 
@@ -106,9 +111,9 @@ struct HaloPlan {
     parts.sent.copy(queue, host.sent);
     parts.sent_end.copy(queue, host.sent_end);
     word_count = host.words;
-    words.copy(queue, std::vector<StampedWord<V>>(2 * std::size_t(host.words)));
-    slots.copy(queue, std::vector<StampedSums::Slot>(2 * host.part.size()));
-    arrived.copy(queue, std::vector<std::uint32_t>{0});
+    words.clear(queue, 2 * std::size_t(host.words));
+    slots.clear(queue, 2 * host.part.size());
+    arrived.clear(queue, 1);
   }
 };
 

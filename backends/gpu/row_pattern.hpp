@@ -6,17 +6,18 @@
 
 #include <gpu/runtime.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
-#include <vector>
 
 // What the host has to know of a matrix on the device before it can cut it into parts.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 template <class T>
-std::vector<T> on_host(const Queue& queue, const T* from, std::size_t n) {
-  std::vector<T> copy(n);
+cnc::detail::HostArray<T> on_host(const Queue& queue, const T* from, std::size_t n) {
+  cnc::detail::HostArray<T> copy(n);
   if (n > 0) copy_to_host(queue, copy.data(), from, n * sizeof(T));
   return copy;
 }
@@ -39,9 +40,24 @@ cnc::detail::BsellPattern host_pattern(const Queue& queue, const BsellOperand<M>
           on_host(queue, A.row_permutation, lanes)};
 }
 template <class M>
-cnc::detail::DiaPattern<M> host_pattern(const Queue& queue, const DiaOperand<M>& A) {
-  return {A.rows, A.symmetric, on_host(queue, A.offsets, std::size_t(A.diagonals)),
-          on_host(queue, A.values, std::size_t(A.diagonals) * std::size_t(A.rows))};
+cnc::detail::DiaPattern host_pattern(const Queue& queue, const DiaOperand<M>& A) {
+  constexpr index_t piece_rows = 1 << 15;  // of a diagonal, which is as long as the matrix
+  cnc::detail::DiaPattern pattern{
+      A.rows, A.symmetric, on_host(queue, A.offsets, std::size_t(A.diagonals)), {}};
+  const std::size_t bytes = pattern.bytes_per_row();
+  pattern.present.allocate(std::size_t(A.rows) * bytes);
+  std::fill(pattern.present.begin(), pattern.present.end(), std::uint8_t(0));
+  cnc::detail::HostArray<M> piece(std::size_t(std::min(A.rows, piece_rows)));
+  for (index_t d = 0; d < A.diagonals; ++d)
+    for (index_t first = 0; first < A.rows; first += piece_rows) {
+      const auto n = std::size_t(std::min(piece_rows, A.rows - first));
+      copy_to_host(queue, piece.data(), A.values + offset_t(d) * A.rows + first, n * sizeof(M));
+      std::uint8_t* const to =
+          pattern.present.data() + std::size_t(first) * bytes + std::size_t(d) / 8;
+      for (std::size_t k = 0; k < n; ++k)
+        to[k * bytes] |= static_cast<std::uint8_t>((piece[k] != M(0) ? 1 : 0) << (d % 8));
+    }
+  return pattern;
 }
 /// @}
 

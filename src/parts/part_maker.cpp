@@ -140,7 +140,7 @@ class PartMaker {
 
   /// What is sent of each row.
   void list_sent() {
-    const std::vector<index_t>& rows = beyond_->sent_rows;
+    const HostArray<index_t>& rows = beyond_->sent_rows;
     first_sent_.assign(std::size_t(A_.rows) + 1, 0);
     for (const index_t row : rows)
       if (row >= 0) ++first_sent_[std::size_t(row) + 1];

@@ -63,25 +63,6 @@ RowPattern pattern_by_rows(index_t rows, const Visit& visit) {
   return pattern;
 }
 
-template <class M>
-RowPattern pattern_of_diagonals(const DiaPattern<M>& A) {
-  const auto diagonals = static_cast<index_t>(A.offsets.size());
-  return pattern_by_rows(A.rows, [&](index_t i, const auto& entry, const auto& absent) {
-    for (index_t d = A.symmetric ? diagonals - 1 : -1; d >= 0; --d) {
-      const index_t j = i - A.offsets[std::size_t(d)], place = d * A.rows + j;
-      if (j < i && j >= 0 && A.values[std::size_t(place)] != M(0)) entry(j, place);
-    }
-    for (index_t d = 0; d < diagonals; ++d) {
-      const index_t j = i + A.offsets[std::size_t(d)], place = d * A.rows + i;
-      if (j < 0 || j >= A.rows) continue;
-      if (A.values[std::size_t(place)] != M(0) || j == i)
-        entry(j, place);
-      else
-        absent(place);
-    }
-  });
-}
-
 }  // namespace
 
 RowPattern row_pattern(const BcsrPattern& A) {
@@ -146,7 +127,22 @@ RowPattern row_pattern(const BsellPattern& A) {
   return pattern;
 }
 
-RowPattern row_pattern(const DiaPattern<float>& A) { return pattern_of_diagonals(A); }
-RowPattern row_pattern(const DiaPattern<double>& A) { return pattern_of_diagonals(A); }
+RowPattern row_pattern(const DiaPattern& A) {
+  const auto diagonals = static_cast<index_t>(A.offsets.size());
+  return pattern_by_rows(A.rows, [&](index_t i, const auto& entry, const auto& absent) {
+    for (index_t d = A.symmetric ? diagonals - 1 : -1; d >= 0; --d) {
+      const index_t j = i - A.offsets[std::size_t(d)], place = d * A.rows + j;
+      if (j < i && j >= 0 && A.has(j, d)) entry(j, place);
+    }
+    for (index_t d = 0; d < diagonals; ++d) {
+      const index_t j = i + A.offsets[std::size_t(d)], place = d * A.rows + i;
+      if (j < 0 || j >= A.rows) continue;
+      if (A.has(i, d) || j == i)
+        entry(j, place);
+      else
+        absent(place);
+    }
+  });
+}
 
 }  // namespace cnc::detail

@@ -4,6 +4,7 @@
 
 #include "parts/host_array.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace cnc::detail {
@@ -23,9 +24,9 @@ struct RowPattern {
 
 /// The entries of the same rows in columns of other devices, and what these need of the rows.
 struct PatternBeyond {
-  index_t columns = 0;                         ///< how many there are
-  std::vector<index_t> rows, offsets, column;  ///< in CSR: of these rows alone, which ascend
-  std::vector<index_t> sent_rows;              ///< of each value that others are sent; -1: of none
+  index_t columns = 0;                       ///< how many there are
+  HostArray<index_t> rows, offsets, column;  ///< in CSR: of these rows alone, which ascend
+  HostArray<index_t> sent_rows;              ///< of each value that others are sent; -1: of none
 };
 
 /// @{
@@ -33,21 +34,28 @@ struct PatternBeyond {
 struct BcsrPattern {
   index_t rows = 0;
   int block_size = 1;
-  std::vector<index_t> row_offsets, columns;
+  HostArray<index_t> row_offsets, columns;
 };
 struct BsellPattern {
   index_t rows = 0;
   int block_size = 1;
   index_t slice_height = 0;
-  std::vector<offset_t> slice_offsets;
-  std::vector<index_t> columns, row_permutation;
+  HostArray<offset_t> slice_offsets;
+  HostArray<index_t> columns, row_permutation;
 };
-template <class M>
 struct DiaPattern {
   index_t rows = 0;
   bool symmetric = false;
-  std::vector<index_t> offsets;
-  std::vector<M> values;  ///< zeros are no entries, except on the diagonal
+  HostArray<index_t> offsets;
+  /// Of each row the bits of its diagonals, in bytes_per_row() bytes: whether the value is not zero. Zeros are no entries, except
+  /// on the diagonal.
+  HostArray<std::uint8_t> present;
+
+  std::size_t bytes_per_row() const { return (offsets.size() + 7) / 8; }
+  bool has(index_t row, index_t diagonal) const {
+    const auto byte = std::size_t(row) * bytes_per_row() + std::size_t(diagonal) / 8;
+    return (present[byte] >> (diagonal % 8) & 1) != 0;
+  }
 };
 /// @}
 
@@ -56,8 +64,7 @@ struct DiaPattern {
 /// threads. Cost O(values).
 RowPattern row_pattern(const BcsrPattern& A);
 RowPattern row_pattern(const BsellPattern& A);
-RowPattern row_pattern(const DiaPattern<float>& A);
-RowPattern row_pattern(const DiaPattern<double>& A);
+RowPattern row_pattern(const DiaPattern& A);
 /// @}
 
 }  // namespace cnc::detail

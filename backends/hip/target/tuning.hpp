@@ -19,6 +19,7 @@ inline constexpr int dia_threads = 256;            ///< the same; not measured
 inline constexpr int dictionary_threads = 256;
 /// Fewer rows are multiplied as the format has them.
 inline constexpr index_t least_dictionary_rows = 1 << 17;
+inline constexpr index_t least_dictionary_rows_in_float = 1 << 19;  ///< of up to seven points
 
 /// Entries of a CSR row per lane, at most about: as on NVIDIA GPUs; not measured here.
 inline constexpr double csr_entries_per_lane = 12;

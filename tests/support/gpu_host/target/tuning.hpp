@@ -18,6 +18,7 @@ inline constexpr int dia_threads = 64;
 inline constexpr int dictionary_threads = 64;
 /// Fewer rows are multiplied as the format has them.
 inline constexpr index_t least_dictionary_rows = 1;
+inline constexpr index_t least_dictionary_rows_in_float = 1;
 
 /// Entries of a CSR row per lane, about.
 inline constexpr double csr_entries_per_lane = 8;
