@@ -1,6 +1,6 @@
 #pragma once
 
-#include <openmp/matrix_ops.hpp>
+#include <openmp/repeated_rows.hpp>
 
 #include <utility>
 
@@ -164,6 +164,9 @@ struct FormatKernel<BcsrOperand<T>, V> {
   template <class Store>
   static void multiply(const Operand& A, const V* x, const Store& store, index_t begin,
                        index_t end) {
+    if (A.dictionary.runs != nullptr)
+      return repeated_rows(A.dictionary, A.cols, x, store, rows_before(A, begin),
+                           rows_before(A, end));
     switch (A.block_size) {
       case 1:
         return gathers_are_fast ? csr_rows<lanes<V>, true>(A, x, store, begin, end)

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <openmp/matrix_ops.hpp>
+#include <openmp/repeated_rows.hpp>
 
 namespace cnc::openmp::CNC_ISA {
 
@@ -81,71 +81,6 @@ CNC_INLINE void dia_tile_rows(const DiaOperand<T>& A, const V* x, V* sums, index
   for (int k = 0; k < count; ++k) add_runs<1>(sums, waiting + k, rows);
 }
 
-/// sums[i] (+)= value[k] x_k[i] over N entries of a row that repeats `count` times; x_k are `shift` from the first row on.
-template <int N, bool first, class V, class T>
-CNC_INLINE void add_entries(V* __restrict sums, const RowEntry<T>* entries, const V* x,
-                            index_t count) {
-  const V* __restrict x0 = x + entries[0].offset;
-  const V* __restrict x1 = x + entries[N > 1 ? 1 : 0].offset;
-  const V* __restrict x2 = x + entries[N > 2 ? 2 : 0].offset;
-  const V* __restrict x3 = x + entries[N > 3 ? 3 : 0].offset;
-  const V a0 = static_cast<V>(entries[0].value), a1 = static_cast<V>(entries[N > 1 ? 1 : 0].value),
-          a2 = static_cast<V>(entries[N > 2 ? 2 : 0].value),
-          a3 = static_cast<V>(entries[N > 3 ? 3 : 0].value);
-#pragma omp simd
-  for (index_t i = 0; i < count; ++i) {
-    V sum = a0 * x0[i];
-    if constexpr (N > 1) sum += a1 * x1[i];
-    if constexpr (N > 2) sum += a2 * x2[i];
-    if constexpr (N > 3) sum += a3 * x3[i];
-    sums[i] = first ? sum : sums[i] + sum;
-  }
-}
-
-/// The products of `count` rows of one kind, the first of which meets x[0] on its diagonal.
-template <class V, class T>
-CNC_INLINE void repeated_row(V* sums, const RowEntry<T>* entries, index_t size, const V* x,
-                             index_t count) {
-  if (size == 0) {
-    for (index_t i = 0; i < count; ++i) sums[i] = V(0);
-    return;
-  }
-  const auto add = [&](auto first, index_t k, index_t n) {
-    constexpr bool is_first = decltype(first)::value;
-    if (n >= 4) add_entries<4, is_first>(sums, entries + k, x, count);
-    if (n == 3) add_entries<3, is_first>(sums, entries + k, x, count);
-    if (n == 2) add_entries<2, is_first>(sums, entries + k, x, count);
-    if (n == 1) add_entries<1, is_first>(sums, entries + k, x, count);
-  };
-  add(std::true_type(), 0, size);
-  for (index_t k = 4; k < size; k += 4) add(std::false_type(), k, size - k);
-}
-
-/// The run that a row is in.
-template <class T>
-CNC_INLINE index_t run_of(const RowDictionaryOperand<T>& A, index_t row) {
-  index_t low = 0, high = A.run_count;
-  while (high - low > 1) {
-    const index_t middle = low + (high - low) / 2;
-    (A.runs[middle] <= row ? low : high) = middle;
-  }
-  return low;
-}
-
-/// Rows [begin, end), from the dictionary. `run` is that of `begin`, and becomes that of `end`.
-template <class V, class T>
-CNC_INLINE void dictionary_tile_rows(const RowDictionaryOperand<T>& A, const V* x, V* sums,
-                                     index_t begin, index_t end, index_t& run) {
-  for (index_t i = begin; i < end;) {
-    const index_t stop = A.runs[run + 1] < end ? A.runs[run + 1] : end;
-    const index_t first = A.starts[A.codes[i]];
-    repeated_row(sums + (i - begin), A.entries + first, A.starts[A.codes[i] + 1] - first, x + i,
-                 stop - i);
-    i = stop;
-    if (A.runs[run + 1] == stop) ++run;
-  }
-}
-
 template <class T, class V>
 struct FormatKernel<DiaOperand<T>, V> {
   using Operand = DiaOperand<T>;
@@ -160,16 +95,12 @@ struct FormatKernel<DiaOperand<T>, V> {
   template <class Store>
   static void multiply(const Operand& A, const V* x, const Store& store, index_t begin,
                        index_t end) {
+    if (A.dictionary.runs != nullptr)
+      return repeated_rows(A.dictionary, A.cols, x, store, begin, end);
     V sums[dia_tile];
-    const RowDictionaryOperand<T>& D = A.dictionary;
-    index_t run = 0;
-    if (D.runs != nullptr && begin < end) run = run_of(D, begin);
     for (index_t i = begin; i < end; i += dia_tile) {
       const index_t stop = end - i < dia_tile ? end : i + dia_tile;
-      if (D.runs != nullptr)
-        dictionary_tile_rows(D, x, sums, i, stop, run);
-      else
-        dia_tile_rows(A, x, sums, i, stop);
+      dia_tile_rows(A, x, sums, i, stop);
       store.rows(i, sums, stop - i);
     }
   }

@@ -13,11 +13,13 @@ struct RowDictionary {
   Kokkos::View<std::uint8_t*, Space> codes;   ///< [rows]
   Kokkos::View<index_t*, Space> starts;       ///< [kinds + 1]
   Kokkos::View<RowEntry<T>*, Space> entries;  ///< of all kinds
-  /// [runs + 1] where rows of another kind begin, on a host where 12 rows and more of a kind follow each other in the mean
+  /// [runs + 1] on a host, where rows of another kind begin, if 12 rows and more of a kind follow each other in the mean; else
+  /// where blocks of other kinds begin, if that is so of 24 rows and more
   Kokkos::View<index_t*, Space> runs = {};
   Kokkos::View<index_t*, Space> first_rows = {};  ///< [kinds] the first row of each
   index_t longest = 0;                            ///< entries of the longest row
   int block_size = 1;                             ///< of blocks of rows whose columns are the same
+  index_t run_period = 1;                         ///< rows after which those of a run repeat
   Kokkos::View<RowPart<T>*, Space> parts = {};    ///< [kinds] of the stencil
   Kokkos::View<RowStencil<T>*, Space> stencil_there = {};  ///< [1] where it is made
   /// [1] the same on the host, which copies of a dictionary share like everything else
@@ -40,6 +42,7 @@ struct RowDictionary {
             block_size,
             run_count > 0 ? runs.data() : nullptr,
             run_count,
+            run_period,
             has_stencil ? stencil.data() : nullptr};
   }
 };

@@ -28,8 +28,9 @@ inline constexpr int kind_places = 1024;
 inline constexpr int most_probes = 64;
 /// Entries of the matrix for each of the dictionary, fewer of which are not worth it.
 inline constexpr offset_t least_repetition = 4;
-/// Rows that follow each other in the mean for runs to be worth a loop each.
+/// Rows that follow each other in the mean for runs to be worth a loop each: alike, or in blocks that are.
 inline constexpr index_t least_mean_run = 12;
+inline constexpr index_t least_mean_run_of_blocks = 24;
 
 template <class S>
 KOKKOS_INLINE_FUNCTION std::uint64_t bits_of(S value) {
@@ -232,8 +233,13 @@ std::vector<PlaceInBlock> places_in_blocks(const std::vector<index_t>& starts,
 
 struct BeginsRun {
   const std::uint8_t* codes;
+  index_t period;  ///< rows of a block
   KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
-    return i == 0 || codes[i] != codes[i - 1];
+    if (i == 0) return true;
+    if (i % period != 0) return false;
+    for (index_t r = 0; r < period; ++r)
+      if (codes[i + r] != codes[i + r - period]) return true;
+    return false;
   }
 };
 struct CountRuns {
@@ -254,14 +260,15 @@ struct ListRuns {
 
 namespace set_up {
 
-/// Where rows of another kind begin; empty where that is too often.
+/// Where blocks of `period` rows begin that are others than before; empty where that is too often. Rows are whole blocks.
 template <class Exec, class Space>
 Kokkos::View<index_t*, Space> runs_of(const Exec& exec,
-                                      const Kokkos::View<std::uint8_t*, Space>& codes) {
+                                      const Kokkos::View<std::uint8_t*, Space>& codes,
+                                      index_t period, index_t least_mean) {
   const auto n = static_cast<offset_t>(codes.extent(0));
-  const BeginsRun begins{codes.data()};
+  const BeginsRun begins{codes.data(), period};
   const offset_t count = sum_over(exec, n, CountRuns{begins});
-  if (count * least_mean_run > n) return {};
+  if (count * least_mean > n) return {};
   const auto runs = uninitialized<index_t, Space>("cnc::row_dictionary", std::size_t(count) + 1);
   scan(exec, 0, n, ListRuns{begins, runs.data()});
   runs(std::size_t(count)) = static_cast<index_t>(n);
@@ -342,12 +349,17 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   const EncodeRow<S> encode{rows, places.data(), codes_there.data(), kind_rows.data(),
                             found.codes.data()};
   if (first_row(exec, A.rows, encode) >= 0) return {};  // two kinds have one hash
-  if constexpr (is_host_space<Space>) found.runs = runs_of(exec, found.codes);
+  if constexpr (is_host_space<Space>) found.runs = runs_of(exec, found.codes, 1, least_mean_run);
   found.first_rows = kind_rows;
   found.longest = longest;
   add_stencil(exec, found);
   try {
     found.block_size = block_size_of(exec, found, starts);
+    if constexpr (is_host_space<Space>)
+      if (found.runs.extent(0) == 0 && found.block_size > 1) {
+        found.runs = runs_of(exec, found.codes, found.block_size, least_mean_run_of_blocks);
+        found.run_period = found.runs.extent(0) > 0 ? found.block_size : 1;
+      }
   } catch (const OutOfMemory&) {  // products do without
   } catch (const std::bad_alloc&) {
   }

@@ -447,10 +447,13 @@ struct Solver<V, Exec>::State {
     const ReadsDictionaries read = ctx->backend().dictionaries;
     if (read == ReadsDictionaries::no || as_prepared.storage == StoragePrecision::as_vectors)
       return;
-    const auto by_diagonals = [](const auto& a) {
-      return requires { a.symmetric; };
+    const auto may_have_runs = [](const auto& a) {
+      if constexpr (requires { a.row_offsets; })
+        return a.block_size > 1;  // CSR is the caller's
+      else
+        return requires { a.symmetric; };
     };
-    if (read == ReadsDictionaries::as_runs && !std::visit(by_diagonals, layout)) return;
+    if (read == ReadsDictionaries::as_runs && !std::visit(may_have_runs, layout)) return;
     if (look) cnc::find_row_dictionary(layout, A);
     std::visit(
         [&](auto& a) {

@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/in_blocks.hpp"
 
 #include "convert/row_dictionary.hpp"
 
@@ -160,6 +161,29 @@ TEST_CASE("blocks of rows with the same columns are found") {
   check_says(renewed, other);
   CHECK(detail::set_up::row_dictionary<Kokkos::DefaultHostExecutionSpace>(B, renewed).block_size ==
         1);
+}
+
+TEST_CASE("blocks of rows that follow each other are runs on a host") {
+  const auto runs_of = [](const CsrMatrix<double>& A) {
+    Matrix<double> layout = build_format(A, {"dia", 1});
+    REQUIRE(find_row_dictionary(layout, A));
+    return dictionary_of(layout);
+  };
+  const CsrMatrix<double> lines = generate_problem("poisson2d:40x3");
+  CHECK(runs_of(lines).run_period == 1);
+  CHECK(runs_of(lines).operand().run_count == 9);
+  for (const int b : {2, 3}) {
+    CAPTURE(b);
+    const RowDictionary<double> found = runs_of(testing::in_blocks(lines, b));
+    CHECK(found.run_period == b);
+    CHECK(found.operand().run_period == b);
+    // The first node of each line, those between, and the last one.
+    const std::vector<index_t> expected = {0, 1, 39, 40, 41, 79, 80, 81, 119, 120};
+    REQUIRE(found.runs.extent(0) == expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k) CHECK(found.runs(k) == b * expected[k]);
+  }
+  // Lines of 11 nodes are too short.
+  CHECK(runs_of(testing::in_blocks(generate_problem("poisson2d:11x9"), 2)).runs.extent(0) == 0);
 }
 
 TEST_CASE("at most 256 different rows, and each often") {

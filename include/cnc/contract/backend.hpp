@@ -55,7 +55,7 @@ struct Recording {
 /// What products read of a RowDictionaryOperand.
 enum class ReadsDictionaries {
   no,       ///< nothing: the arrays of the format
-  as_runs,  ///< of a matrix by diagonals, where its rows follow each other in runs
+  as_runs,  ///< of a matrix by diagonals or in blocks, where its rows, or blocks of them, follow each other in runs
   as_rows   ///< of any matrix
 };
 

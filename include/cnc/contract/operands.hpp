@@ -57,9 +57,11 @@ struct RowDictionaryOperand {
   /// b = 2 or 3: rows b p to b p + b - 1 have entries in the same columns, whole blocks of b that begin at multiples of b; 1: they do not.
   int block_size = 1;
   /// [run_count + 1] rows at which one of another kind begins than before, and the last one's end; null: rows of one kind do
-  /// not follow each other for long, or the matrix is in device memory.
+  /// not follow each other for long, or the matrix is in device memory. With a run_period of b = block_size, blocks of b rows that
+  /// begin at multiples of b in place of rows.
   const index_t* runs = nullptr;
-  index_t run_count = 0;  ///< of them
+  index_t run_count = 0;   ///< of them
+  index_t run_period = 1;  ///< 1 or block_size
   /// On the host, from which kernels are given it as an argument; null: there is none.
   const RowStencil<T>* stencil = nullptr;
   /// By which what was recorded with its stencil knows whether that is the same; 0: there is none.

@@ -50,8 +50,8 @@ RowDictionary<M, Space> dictionary_in(const Exec& exec, const RowDictionary<V, S
   const auto entries = uninitialized<RowEntry<M>, Space>("cnc::amg", rows.entries.extent(0));
   on_each(exec, static_cast<offset_t>(rows.entries.extent(0)),
           ConvertEntry<V, M>{rows.entries.data(), entries.data()});
-  RowDictionary<M, Space> to = {rows.codes,      rows.starts,  entries,        rows.runs,
-                                rows.first_rows, rows.longest, rows.block_size};
+  RowDictionary<M, Space> to = {rows.codes,      rows.starts,  entries,         rows.runs,
+                                rows.first_rows, rows.longest, rows.block_size, rows.run_period};
   set_up::add_stencil(exec, to);
   return to;
 }
