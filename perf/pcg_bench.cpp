@@ -35,11 +35,11 @@ struct Candidate {
   StoragePrecision storage = StoragePrecision::as_vectors;
 };
 
-/// A solver that is ready, with the form in which it iterates. `csr` is the matrix, `layout` the
+/// A solver that is ready, with the report of its first iteration. `csr` is the matrix, `layout` the
 /// same in the candidate's format when it can be shared.
 template <class V>
-std::pair<Iterate<V>, SolveForm> ready_solver(Context<>& ctx, const Candidate<V>& candidate,
-                                              const CsrMatrix<V>& csr, const Matrix<V>* layout) {
+std::pair<Iterate<V>, SolveReport> ready_solver(Context<>& ctx, const Candidate<V>& candidate,
+                                                const CsrMatrix<V>& csr, const Matrix<V>* layout) {
   SolveOptions options = endless(candidate.method, PreconditionerKind::jacobi, 0);
   options.storage = candidate.storage;
   if (layout == nullptr) options.format = candidate.format;
@@ -66,7 +66,7 @@ std::pair<Iterate<V>, SolveForm> ready_solver(Context<>& ctx, const Candidate<V>
   SolveOptions one = options;
   one.max_iterations = 1;
   solver->set_options(one);
-  return {iterate, solver->solve(Vector<const V>(b), x).form};
+  return {iterate, solver->solve(Vector<const V>(b), x)};
 }
 
 /// The long solve is about a tenth of a second's worth, and ends before anyone converges.
@@ -138,12 +138,32 @@ void add_backend(Context<>& ctx, const Candidate<V>& candidate, bool automatic,
                        : backend.name + (" " + entry.format) + (single ? " single-reduction" : "");
   entry.cost = operands.iteration_cost(candidate.method, product);
   try {
-    auto [iterate, form] = ready_solver(ctx, candidate, operands.A, layout);
-    entry.form = to_string(form);
+    auto [iterate, report] = ready_solver(ctx, candidate, operands.A, layout);
+    entry.form = to_string(report.form);
     operands.add(std::move(entry), {}, iterate);
   } catch (const UnsupportedOperation&) {
     // Not offered: nothing to time.
   }
+}
+
+/// What a solver does that nobody has told anything, where that is more than to choose a format: values in float without loss,
+/// rows that repeat. Its bytes of an iteration; 0 where it is no more.
+template <class V>
+double add_automatic(Context<>& ctx, Operands<V>& operands) {
+  const Candidate<V> candidate{operands.contest.method, {}, StoragePrecision::lossless};
+  auto [iterate, report] = ready_solver<V>(ctx, candidate, operands.A, nullptr);
+  if (report.row_kinds == 0 && !report.values_in_float) return 0;
+  Entry entry;
+  entry.automatic = true;
+  entry.backend = ctx.backend().name;
+  entry.format = report.format + (report.values_in_float ? " in float" : "") +
+                 (report.row_kinds > 0 ? " rows" : "");
+  entry.contestant = entry.backend + " " + entry.format;
+  entry.form = to_string(report.form);
+  entry.cost = {report.bytes / report.iterations, report.flops / report.iterations};
+  const double bytes = entry.cost.bytes;
+  operands.add(std::move(entry), {}, iterate);
+  return bytes;
 }
 
 /// PCG on the automatic backend in every format, and in the automatic format also by single reduction; the
@@ -155,6 +175,10 @@ void add_backends(const std::vector<std::unique_ptr<Context<>>>& contexts, Stora
   const Method method = operands.contest.method;
   const FormatsToTime formats = formats_to_time(operands.contest.matrix.structure,
                                                 narrow ? int(sizeof(float)) : int(sizeof(V)));
+  double bytes_of_all = 0;
+  if (storage == StoragePrecision::as_vectors)
+    for (const auto& ctx : contexts)
+      if (is_automatic(ctx->backend())) bytes_of_all = add_automatic(*ctx, operands);
   for (const FormatSpec& format : formats.all) {
     const bool automatic = format == formats.automatic;
     // Float storage beside a double matrix is built by the solver itself and so cannot be shared.
@@ -168,12 +192,14 @@ void add_backends(const std::vector<std::unique_ptr<Context<>>>& contexts, Stora
       if (!is_automatic(ctx->backend()) && !automatic && format.name != "csr") continue;
       Candidate<V> candidate{method, format, storage};
       const Matrix<V>* shared = narrow ? nullptr : &layout;
-      add_backend(*ctx, candidate, automatic, shared, product, operands);
+      add_backend(*ctx, candidate, automatic && bytes_of_all == 0, shared, product, operands);
       if (!automatic || !is_automatic(ctx->backend()) || method != Method::pcg) continue;
       candidate.method = Method::pcg_single_reduction;
       add_backend(*ctx, candidate, automatic, shared, product, operands);
     }
-    if (automatic) automatic_bytes = operands.iteration_cost(method, product).bytes;
+    if (automatic)
+      automatic_bytes =
+          bytes_of_all > 0 ? bytes_of_all : operands.iteration_cost(method, product).bytes;
   }
 }
 

@@ -102,8 +102,19 @@ void measure(const TestMatrix& matrix, const CsrMatrix<M>& A, const std::string&
     const auto layout = std::make_shared<const Matrix<M>>(build_format(A, format));
     const bool automatic = format == formats.automatic;
     if (automatic) automatic_bytes = spmv_cost(*layout, sizeof(V)).bytes;
-    for (const auto& ctx : contexts)
-      add_backend<M, V>(*ctx, layout, format.text(), automatic, operands);
+    // What solvers take where rows repeat.
+    const auto with_dictionary = std::make_shared<Matrix<M>>(*layout);
+    const bool repeats =
+        automatic && find_row_dictionary(*with_dictionary, A) &&
+        std::visit([](const auto& a) { return a.dictionary.runs.extent(0) > 0; }, *with_dictionary);
+    for (const auto& ctx : contexts) {
+      const bool reads_it = repeats && ctx->backend().dictionaries != ReadsDictionaries::no;
+      add_backend<M, V>(*ctx, layout, format.text(), automatic && !reads_it, operands);
+      if (!reads_it) continue;
+      add_backend<M, V>(*ctx, with_dictionary, format.text() + " rows", true, operands);
+      if (is_automatic(ctx->backend()))
+        automatic_bytes = spmv_cost(*with_dictionary, sizeof(V)).bytes;
+    }
   }
   const int block_size = peer_block_size(matrix.structure);
   add_peers(A, block_size, "", operands);
