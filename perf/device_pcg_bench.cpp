@@ -104,8 +104,8 @@ bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision st
                bool automatic, Operands<V>& operands) {
   bool repeats = false;
   for (const Method method : recurrences(operands.method)) {
-    SharedSolver<V>
-        named;  // of all forms asked for by name: a layout for each would not fit beside the others
+    // Of all forms asked for by name, as a layout for each would not fit beside the others. The plan is that of the first.
+    SharedSolver<V> named;
     for (const SolveForm form : all_forms) try {
         if (!wants_form(form)) continue;
         if (ctx.backend().baseline && form != SolveForm::automatic) continue;

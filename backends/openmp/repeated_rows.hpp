@@ -7,7 +7,7 @@ namespace cnc::openmp::CNC_ISA {
 // Products of rows [begin, end) with x where few rows are different, and those of a kind, or blocks of them, follow each
 // other: only x is read, and what is written. What a row comes to depends on its run alone, not on where a thread begins.
 
-/// sums[i] (+)= value[k] x_k[i] over N entries of a row that repeats `count` times; x_k are `shift` from the first row on.
+/// sums[i] (+)= value[k] x[offset[k] + i] over N entries of a row that repeats `count` times.
 template <int N, bool first, class V, class T>
 CNC_INLINE void add_entries(V* __restrict sums, const RowEntry<T>* entries, const V* x,
                             index_t count) {
@@ -87,7 +87,7 @@ class RepeatedBlocks {
       const index_t first = A_.runs[run], last = A_.runs[run + 1], stop = last < end ? last : end;
       if (last - first >= rows_at_once && spread(first) && first + offsets_[0] >= 0 &&
           last - 1 + offsets_[count_ - 1] < cols_)
-        add_run(x, sums - begin, i, stop, first, last);
+        add_run(x, sums, begin, i, stop, first, last);
       else
         for (index_t row = i; row < stop; ++row) sums[row - begin] = product(row, x);
       i = stop;
@@ -100,24 +100,24 @@ class RepeatedBlocks {
   static constexpr index_t rows_at_once = b * W;
   static constexpr int most_offsets = 8 * 24;  ///< 27 blocks of 3 have 135
 
-  /// Rows [i, stop) of the run [first, last).
-  CNC_INLINE void add_run(const V* x, V* sums, index_t i, index_t stop, index_t first,
-                          index_t last) const {
+  /// Rows [i, stop) of the run [first, last), to sums of rows from `begin` on.
+  CNC_INLINE void add_run(const V* x, V* sums, index_t begin, index_t i, index_t stop,
+                          index_t first, index_t last) const {
     while (i < stop) {
       index_t from = i - (i - first) % b;
-      if (from == i && from + 2 * rows_at_once <= stop) {
-        add<2>(x + from, sums + from);
+      if (from == i && stop - from >= 2 * rows_at_once) {
+        add<2>(x + from, sums + (from - begin));
         i += 2 * rows_at_once;
         continue;
       }
       if (from > last - rows_at_once) from = last - rows_at_once;
-      const index_t to = from + rows_at_once < stop ? from + rows_at_once : stop;
-      if (from == i && to == from + rows_at_once) {
-        add<1>(x + from, sums + from);
+      const index_t to = stop - from > rows_at_once ? from + rows_at_once : stop;
+      if (from == i && to - from == rows_at_once) {
+        add<1>(x + from, sums + (from - begin));
       } else {  // rows that another tile or register has too
         V some[rows_at_once];
         add<1>(x + from, some);
-        for (index_t row = i; row < to; ++row) sums[row] = some[row - from];
+        for (index_t row = i; row < to; ++row) sums[row - begin] = some[row - from];
       }
       i = to;
     }
@@ -203,10 +203,11 @@ void repeated_rows(const RowDictionaryOperand<T>& A, index_t cols, const V* x, c
   V sums[tile];
   index_t run = run_of(A, begin);
   const auto by_tiles = [&](const auto& multiply) {
-    for (index_t i = begin; i < end; i += tile) {
+    for (index_t i = begin; i < end;) {
       const index_t stop = end - i < tile ? end : i + tile;
       multiply(i, stop);
       store.rows(i, sums, stop - i);
+      i = stop;
     }
   };
   if (A.run_period == 2) {

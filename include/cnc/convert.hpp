@@ -127,7 +127,8 @@ struct BlockOccupancy {
 /// which shares its arrays with the caller, A has none.
 ///
 /// Values   products have the same terms, in another order: that of the diagonal first where all rows are parts of one, else by
-///          ascending places in the source.
+///          ascending places in the source; on a host, where blocks of rows repeat, also in four sums, or beside terms that are
+///          zero: what is not finite in x may reach the rows of the blocks next to those that have an entry there.
 /// Errors   InvalidArgument (source not CSR of the same shape, not valid). Without memory for it A has none.
 /// Cost     reads the source twice; where rows do not repeat, some thousand of them. 2 bytes of scratch per row and one that stays.
 template <class T, class S, class Space>

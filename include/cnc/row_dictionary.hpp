@@ -14,7 +14,7 @@ struct RowDictionary {
   Kokkos::View<index_t*, Space> starts;       ///< [kinds + 1]
   Kokkos::View<RowEntry<T>*, Space> entries;  ///< of all kinds
   /// [runs + 1] on a host, where rows of another kind begin, if 12 rows and more of a kind follow each other in the mean; else
-  /// where blocks of other kinds begin, if that is so of 24 rows and more
+  /// where blocks of other kinds begin, if that is so of 24 rows and more; not beside slices, whose products do not read them
   Kokkos::View<index_t*, Space> runs = {};
   Kokkos::View<index_t*, Space> first_rows = {};  ///< [kinds] the first row of each
   index_t longest = 0;                            ///< entries of the longest row
@@ -24,6 +24,12 @@ struct RowDictionary {
   Kokkos::View<RowStencil<T>*, Space> stencil_there = {};  ///< [1] where it is made
   /// [1] the same on the host, which copies of a dictionary share like everything else
   Kokkos::View<RowStencil<T>*, HostSpace> stencil = {};
+
+  /// For layouts whose products do not read them.
+  void forget_runs() {
+    runs = {};
+    run_period = 1;
+  }
 
   bool empty() const { return codes.extent(0) == 0; }  ///< there is none
   /// Different rows.

@@ -26,6 +26,7 @@ TimedSolve time_solve(AnySolver& solver, const B& b, const X& x, const Reset& re
 struct TimedIteration {
   Timing timing;
   SolveForm form = SolveForm::automatic;  ///< of the last solve
+  bool has_one_form = true;               ///< all had it
 };
 
 /// One iteration as the difference between solves of `longer` and of `shorter` iterations, which
@@ -39,12 +40,14 @@ TimedIteration time_iteration(Solver<V, Exec>& solver, index_t shorter, index_t 
   const SolveOptions given = solver.options();
   bool complete = true;
   SolveForm form = SolveForm::automatic;
+  bool has_one_form = true;
   const auto seconds_of = [&](index_t iterations) {
     SolveOptions options = given;
     options.max_iterations = iterations;
     solver.set_options(std::move(options));
     const TimedSolve solve = time_solve(solver, b, x, reset);
     complete = complete && solve.iterations == iterations;
+    has_one_form = has_one_form && (form == SolveForm::automatic || form == solve.form);
     form = solve.form;
     return solve.seconds;
   };
@@ -61,7 +64,7 @@ TimedIteration time_iteration(Solver<V, Exec>& solver, index_t shorter, index_t 
   };
   const Timing timing = measure();
   solver.set_options(given);
-  return {complete ? timing : Timing{}, form};
+  return {complete ? timing : Timing{}, form, has_one_form};
 }
 
 }  // namespace cnc::cli

@@ -95,10 +95,10 @@ nlohmann::json timing_json(const Timing& t) {
 nlohmann::json repeats_json(const SolveOutcome& outcome) {
   const Repeats& r = outcome.repeats;
   const index_t iterations = outcome.report.iterations;
-  // Null: not measured, or inside its noise.
+  // Null: not measured, inside its noise, or of solves by another form than the iteration.
   const auto add_overhead = [&](nlohmann::json& json, double seconds, double spread,
-                                SolveForm form) {
-    const auto over = r.overhead(seconds, spread, iterations, form);
+                                bool is_alike) {
+    const auto over = r.overhead(seconds, spread, iterations, is_alike);
     json["overhead_seconds"] = json["overhead_noise_seconds"] = nullptr;
     if (!over) return;
     json["overhead_noise_seconds"] = over->noise;
@@ -110,11 +110,11 @@ nlohmann::json repeats_json(const SolveOutcome& outcome) {
   nlohmann::json first = {{"seconds", r.first_seconds},
                           {"iterations", iterations},
                           {"seconds_per_iteration", per_iteration(r.first_seconds)}};
-  add_overhead(first, r.first_seconds, std::nan(""), r.first_form);
+  add_overhead(first, r.first_seconds, std::nan(""), r.first_is_alike);
   nlohmann::json later = timing_json(r.later);
   later["iterations"] = iterations;
   later["seconds_per_iteration"] = per_iteration(r.later.median);
-  add_overhead(later, r.later.median, r.later.spread, r.later_form);
+  add_overhead(later, r.later.median, r.later.spread, r.later_are_alike);
   nlohmann::json json = {{"solves", r.solves},
                          {"first", first},
                          {"later", later},

@@ -110,13 +110,13 @@ std::string spread_text(double median, double spread) {
 std::string spread_text(const Timing& t) { return spread_text(t.median, t.spread); }
 
 /// "1.62 ms ±1 %, 158 iterations, 10.3 us per iteration, 58.0 us over them"
-std::string one_solve_text(double seconds, double spread, SolveForm form,
+std::string one_solve_text(double seconds, double spread, bool is_alike,
                            const SolveOutcome& outcome) {
   const index_t iterations = outcome.report.iterations;
   std::string text = seconds_text(seconds) + spread_text(seconds, spread) + ", " +
                      count_text(iterations) + " iteration" + plural(iterations);
   if (iterations > 0) text += ", " + seconds_text(seconds / iterations) + " per iteration";
-  if (const auto over = outcome.repeats.overhead(seconds, spread, iterations, form))
+  if (const auto over = outcome.repeats.overhead(seconds, spread, iterations, is_alike))
     text += (over->resolved() ? ", " + seconds_text(over->seconds)
                               : ", below noise (" + seconds_text(over->noise) + ")") +
             " over them";
@@ -130,10 +130,10 @@ std::string product_count(double products) {
 void print_repeats(std::ostream& out, const SolveOutcome& outcome) {
   const Repeats& r = outcome.repeats;
   out << labelled("First solve",
-                  one_solve_text(r.first_seconds, std::nan(""), r.first_form, outcome))
+                  one_solve_text(r.first_seconds, std::nan(""), r.first_is_alike, outcome))
       << labelled("Later solves",
                   print("%d: ", r.later.repeats) +
-                      one_solve_text(r.later.median, r.later.spread, r.later_form, outcome));
+                      one_solve_text(r.later.median, r.later.spread, r.later_are_alike, outcome));
   if (!r.iteration.measured())
     out << labelled("", "an iteration alone was not measured");
   else if (!r.iteration.resolved())

@@ -28,13 +28,15 @@ Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrM
       return {};
     }
   };
+  const auto time_layout = [&](auto layout) {
+    if (outcome.report.row_kinds > 0) find_row_dictionary(layout, A);
+    return time(layout);
+  };
   const FormatSpec format = parse_format(outcome.report.format);
   if constexpr (std::is_same_v<V, double>)
     if (outcome.report.values_in_float)
-      return time(build_format(copy_to<Space>(convert_values<float>(on_host)), format));
-  Matrix<V, Space> layout = build_format(A, format);
-  if (outcome.report.row_kinds > 0) find_row_dictionary(layout, A);
-  return time(layout);
+      return time_layout(build_format(copy_to<Space>(convert_values<float>(on_host)), format));
+  return time_layout(build_format(A, format));
 }
 
 /// The solves after the first, one iteration alone, later calls of prepare, and a product. An interrupt
@@ -49,31 +51,33 @@ void measure_repeats(Context<Exec>& ctx, Solver<V, Exec>& solver, const CsrMatri
   const auto reset = [&] { Kokkos::deep_copy(x, x0); };
   std::vector<double> later;
   int different = 0;
-  SolveForm first = outcome.report.form, last = first;  // of the later solves
+  std::vector<SolveForm> forms;  // of these
   while (static_cast<int>(later.size()) + 1 < request.repeat) {
     const TimedSolve solve = time_solve(solver, b, x, reset);
     if (Interrupt::requested()) break;  // this one was cut short
     different += solve.iterations != iterations;
-    first = later.empty() ? solve.form : first;
-    last = solve.form;
+    forms.push_back(solve.form);
     later.push_back(solve.seconds);
   }
   repeats.solves = static_cast<int>(later.size()) + 1;
   repeats.later = summarize(std::move(later));
   if (different > 0)
     repeats.notes.push_back(print("%d of them took another number of iterations", different));
-  repeats.first_form = outcome.report.form;
-  repeats.later_form = first == last ? last : SolveForm::automatic;
-  if (first != last)
-    repeats.notes.push_back(
-        print("their form changed from %s to %s", to_string(first), to_string(last)));
+  std::string changes = to_string(outcome.report.form);
+  SolveForm last = outcome.report.form;
+  for (const SolveForm form : forms)
+    if (form != last) changes += std::string(", then ") + to_string(last = form);
+  if (changes != to_string(outcome.report.form))
+    repeats.notes.push_back("forms of the solves: " + changes);
   if (Interrupt::requested()) return;
   if (iterations >= 4) {
     const TimedIteration one = time_iteration(solver, iterations / 4, iterations, b, x, reset,
                                               {std::min(request.repeat, 20), 0.1});
     repeats.iteration = one.timing;
-    repeats.iteration_form = one.form;
-    if (one.timing.measured() && one.form != last)
+    const auto is_alike = [&](SolveForm form) { return one.has_one_form && form == one.form; };
+    repeats.first_is_alike = is_alike(outcome.report.form);
+    repeats.later_are_alike = std::all_of(forms.begin(), forms.end(), is_alike);
+    if (one.timing.measured() && !repeats.later_are_alike)
       repeats.notes.push_back(print("since then iterations have the form %s", to_string(one.form)));
   }
   repeats.product = time_product(ctx, A, on_host, outcome);

@@ -38,10 +38,10 @@ struct Repeats {
   double first_seconds = 0;
   Timing later;      ///< solves after the first
   Timing iteration;  ///< one iteration, from solves of different lengths
-  SolveForm first_form = SolveForm::automatic, iteration_form = first_form;
-  SolveForm later_form = first_form;  ///< automatic: they had several
-  Timing prepare;                     ///< prepare after the first one
-  Timing product;                     ///< y = A x in the layout of the solver
+  /// Whether they went by the form of that iteration.
+  bool first_is_alike = true, later_are_alike = true;
+  Timing prepare;  ///< prepare after the first one
+  Timing product;  ///< y = A x in the layout of the solver
   std::vector<std::string> notes;
 
   /// What a solve costs beyond its iterations: what is left of it when they are taken off, no larger
@@ -53,8 +53,8 @@ struct Repeats {
   };
   /// Of a solve of `seconds`; nothing when an iteration alone was not measured, or one of another form.
   std::optional<Overhead> overhead(double seconds, double spread, index_t iterations,
-                                   SolveForm form) const {
-    if (!iteration.resolved() || form != iteration_form) return {};
+                                   bool is_alike) const {
+    if (!iteration.resolved() || !is_alike) return {};
     const double own = std::isnan(spread) ? 0 : spread;
     return Overhead{seconds - iterations * iteration.median,
                     0.5 * (own + iterations * iteration.spread)};

@@ -269,6 +269,7 @@ void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
       source);
   A.nonzeros = source.nonzeros;
   if (!before.empty()) A.dictionary = row_dictionary<Exec, T>(source, before);
+  A.dictionary.forget_runs();
 }
 
 }  // namespace set_up

@@ -20,6 +20,7 @@ bool find_row_dictionary(Matrix<T, Space>& A, const CsrMatrix<S, Space>& source)
         using Exec = detail::SetUpExec<Space>;
         layout.dictionary =
             detail::set_up::row_dictionary<Exec, T>(detail::ascending_csr<Exec>(source));
+        if constexpr (requires { layout.slice_height; }) layout.dictionary.forget_runs();
         return !layout.dictionary.empty();
       },
       A);

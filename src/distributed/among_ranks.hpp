@@ -78,8 +78,20 @@ class AmongRanks final : public OtherRanks {
     if constexpr (std::is_same_v<T, float>) in_float_.emplace(ctx, *halo_, rows_.sums, sums_.get());
   }
 
+  /// Other values in the same pattern, over the same channel.
+  void take_values(std::shared_ptr<const Halo<T>> halo) {
+    halo_ = std::move(halo);
+    copy_there(rows_.values, halo_->rows.values);
+    to_owners_.reset();
+    from_others_.reset();
+    if (in_double_.peers) in_double_.peers->take_values(*halo_);
+    if (in_float_ && in_float_->peers) in_float_->peers->take_values(*halo_);
+  }
+
   /// Works with this context from now on.
   void use(const Context<Exec>& ctx) { ctx_ = &ctx; }
+
+  bool is_over(const Channel& of_matrix) const { return &channel() == &of_matrix; }
 
   /// Whether there is one rank, for which a solve is what it is in one process.
   bool is_alone() const { return channel().size() == 1; }

@@ -155,8 +155,7 @@ class Peers {
         row_(copied_there<Space>("cnc::ranks", halo.rows.rows)),
         offsets_(copied_there<Space>("cnc::ranks", halo.rows.offsets)),
         columns_(copied_there<Space>("cnc::ranks", halo.rows.columns)),
-        values_(copied_there<Space>(
-            "cnc::ranks", std::vector<W>(halo.rows.values.begin(), halo.rows.values.end()))) {
+        values_(copied_there<Space>("cnc::ranks", values_of(halo))) {
     // To each neighbour: at which word in my memory his entries begin, and which is the one that he always sends.
     const PartitionPlan& plan = halo.plan;
     std::vector<std::vector<index_t>> there(std::size_t(halo.channel->size()));
@@ -199,7 +198,18 @@ class Peers {
 
   const PeerOperand<W>& operand() const { return operand_; }
 
+  /// Those of the same entries.
+  template <class T>
+  void take_values(const Halo<T>& halo) {
+    copy_there(values_, values_of(halo));
+  }
+
  private:
+  template <class T>
+  static std::vector<W> values_of(const Halo<T>& halo) {
+    return {halo.rows.values.begin(), halo.rows.values.end()};
+  }
+
   std::unique_ptr<PeerGroup<Exec>> group_;
   Vector<std::uint32_t, Space> exchanges_;
   Vector<index_t, Space> sent_rows_, row_, offsets_, columns_;

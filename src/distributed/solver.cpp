@@ -89,6 +89,7 @@ void DistributedSolver<V, Exec>::change(const PartitionedMatrix<V>& A,
     A.halo_->channel->together(steps);
   } catch (...) {  // it may have come to an end on some ranks
     solver_.forget_matrix();
+    block_ = {};
     throw;
   }
   matrix_ = A;
@@ -105,6 +106,7 @@ void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A) {
     block_ = {};
     block_ = copy_to<Space>(A.block_);
     solver_.prepare_among(others(), block_);
+    if (solver_.options().copy_matrix) block_.values = {};
   });
 }
 
@@ -124,11 +126,15 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
   });
   change(A, [&] {
     const InstanceScope scope(ctx_.execution_space_instance());
-    ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
+    if (ranks_->is_over(*A.halo_->channel))
+      ranks_->take_values(A.halo_);
+    else
+      ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
     solver_.go_on_among(others());
     if (auto* const M = of_partition(preconditioner_.get())) M->take(A);
     block_.values = copy_to<Space>(A.block_.values);  // the pattern is there
     solver_.update_values(block_);
+    if (solver_.options().copy_matrix) block_.values = {};
   });
 }
 
@@ -203,6 +209,7 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
       if (ranks_->link() != RankLink::mpi) {
         matrix_ = {};
         solver_.forget_matrix();
+        block_ = {};
       }
       throw;
     }

@@ -36,13 +36,22 @@ struct Costs {
   double many_iterations = 667;  ///< promised by a trial of 30, which are tried for longer
 
   /// Of hosts, with two threads. Products read a layout, in less time than set-ups and factors, which one thread solves with, take to read the
-  /// same matrix in CSR: `lead` times less.
-  static Costs of_host(double lead) {
-    return {.multigrid_setup = 200 * lead,
+  /// same matrix in CSR: `lead` times less. A set-up of multigrid is work for each entry and for each row (host_multigrid.md).
+  static Costs of_host(double lead, double entries_per_row) {
+    const double setup = (30 + 800 / std::max(1.0, entries_per_row)) * lead;
+    return {.multigrid_setup = setup,
+            .multigrid_iteration = 3 + 3 * lead,
             .factor_setup = 100 * lead,
             .threshold_setup = 200 * lead,
             .factor_iteration = jacobi_iteration + 3.5 * lead,
-            .doubtful = 100 * lead};
+            .doubtful = std::min(100 * lead, 0.85 * setup)};
+  }
+  /// How many times less a product takes by the layout than by CSR. Where it reads next to nothing of the matrix, arithmetic is what is left.
+  template <class V, class Space>
+  static double lead_of(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout) {
+    const double arithmetic = 0.3 * sizeof(V) * double(A.blocks());
+    return std::max(1.0, A.spmv_cost(sizeof(V)).bytes /
+                             std::max({1.0, arithmetic, spmv_cost(layout, sizeof(V)).bytes}));
   }
 
   /// Of devices: what a kernel takes beside its bytes, and factors by a thread of the host, count as well. Constants of an H200 and an H100; of a smaller device
@@ -110,8 +119,8 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   constexpr index_t worth_levels = 500;
   Costs costs;
   if constexpr (detail::is_host_space<Space>)
-    costs = Costs::of_host(std::max(
-        1.0, A.spmv_cost(sizeof(V)).bytes / std::max(1.0, spmv_cost(layout, sizeof(V)).bytes)));
+    costs =
+        Costs::of_host(Costs::lead_of(A, layout), double(A.blocks()) / std::max<double>(1, A.rows));
   else
     costs = Costs::of_device(A.blocks(), sizeof(V));
   State& s = *state_;

@@ -82,7 +82,7 @@ class SetUpBefore final : public PreconditionerBase<V, Exec> {
              const Vector<V, Space>& z) const override {
     made_->apply(ctx, r, z);
   }
-  /// Passes apply it on the way, in the method's fastest form. What else only enqueues is not recorded for so few iterations.
+  /// With one that is local the method goes by its fastest form. Others are not recorded for so few iterations.
   std::optional<PreconditionerOperand<V>> local() const override { return made_->local(); }
 
  private:
@@ -120,6 +120,7 @@ class Trials {
   /// Sets up a candidate and tries it.
   PreconditionerSetup consider(std::shared_ptr<Base> candidate, index_t iterations, double set_up,
                                double per_iteration, double per_level = 0) {
+    if (!by_cg_) solver_.reset();  // its basis is large beside what a set-up takes
     const PreconditionerSetup outcome = candidate->set_up(ctx_, A_, layout_);
     if (!outcome.ok()) {
       failed_.push_back(candidate->name());
@@ -221,7 +222,7 @@ class Trials {
     return tried.set_up + solves_ * iterations(tried) * tried.per_iteration;
   }
 
-  /// Of `candidate`, whose set-up is done.
+  /// Tries a candidate whose set-up is done.
   void observe(Tried<V, Exec>& tried) {
     const Base& candidate = *tried.candidate;
     SolveReport report;
@@ -231,6 +232,7 @@ class Trials {
       Kokkos::deep_copy(x_, V(0));
       report = solver.solve(b_, x_);
     } catch (const OutOfMemory&) {  // of the trial, which may keep more vectors than the solve
+      solver_.reset();
       if (tried.progress.empty()) tried.promise = never;
       return;
     }
@@ -255,8 +257,9 @@ class Trials {
     options.preconditioner = PreconditionerKind::none;
     options.rtol = 1e-8;
     options.max_iterations = iterations;
-    options.restart =
-        std::max(options.restart, static_cast<int>(std::min<index_t>(iterations, 60)));
+    if (!by_cg_)
+      options.restart =
+          std::max(options.restart, static_cast<int>(std::min<index_t>(iterations, 60)));
     const bool is_ready = solver_ && solver_->options().method == options.method &&
                           solver_->options().restart == options.restart;
     if (is_ready) {

@@ -32,13 +32,11 @@ TEST_CASE("the spread is the distance between the quartiles and unknown for one 
 TEST_CASE("what a solve takes over its iterations is said where they had one form") {
   Repeats repeats;
   repeats.iteration = summarize({1e-6, 1e-6, 1e-6});
-  repeats.iteration_form = cnc::SolveForm::one_meeting;
-  const auto over = repeats.overhead(150e-6, 0, 100, cnc::SolveForm::one_meeting);
+  const auto over = repeats.overhead(150e-6, 0, 100, true);
   REQUIRE(over);
   CHECK(over->seconds == Approx(50e-6));
   CHECK(over->resolved());
-  CHECK_FALSE(repeats.overhead(150e-6, 0, 100, cnc::SolveForm::resident));
-  CHECK_FALSE(repeats.overhead(150e-6, 0, 100, cnc::SolveForm::automatic));
+  CHECK_FALSE(repeats.overhead(150e-6, 0, 100, false));
 }
 
 TEST_CASE("timing takes as many samples as asked for") {

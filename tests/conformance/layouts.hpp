@@ -98,10 +98,10 @@ std::vector<NamedMatrix<M>> conformance_matrices() {
   list.push_back({"layers", convert_values<M>(layers)});
   for (const char* problem : {"elasticity2d:16", "elasticity3d:5"})
     list.push_back({problem, convert_values<M>(generate_problem(problem))});
-  // The same whose blocks of rows follow each other for long.
+  // The same whose blocks of rows follow each other for long, across tiles and shares of threads.
   for (const int b : {2, 3})
     list.push_back({"lines of blocks of " + std::to_string(b),
-                    convert_values<M>(testing::in_blocks(generate_problem("poisson2d:40x3"), b))});
+                    convert_values<M>(testing::in_blocks(generate_problem("poisson2d:220x3"), b))});
   list.push_back({"2100 rows", random_csr<M>(2100, 2089, 6, 11, banded)});
   return list;
 }

@@ -1,4 +1,5 @@
 #include "solve/backends.hpp"
+#include "support/in_blocks.hpp"
 #include "support/solve_problem.hpp"
 
 #include <team.hpp>
@@ -54,15 +55,14 @@ void check_threads(const std::string& name, const KnownProblem<V>& P, const Solv
 
 /// More rows than several reduction blocks, and no multiple of anything.
 template <class V>
-void check_everything(const std::string& text, const std::vector<int>& block_sizes) {
-  const auto P = known_problem<V>(text);
+void check_everything(const KnownProblem<V>& P, const std::vector<int>& block_sizes) {
   for (const std::string& name : host_backends())
     for (const Method method : every_method)
       for (const FormatSpec& format : formats_for(P.A, block_sizes))
         for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi,
                                 PreconditionerKind::block_jacobi}) {
-          INFO(text << " " << name << " " << to_string(method) << " " << format.text() << " kind "
-                    << int(kind));
+          INFO(P.name << " " << name << " " << to_string(method) << " " << format.text() << " kind "
+                      << int(kind));
           SolveOptions options = options_for(method, format, kind, 3);
           options.max_iterations = 12;
           check_threads(name, P, options);
@@ -77,9 +77,15 @@ void check_everything(const std::string& text, const std::vector<int>& block_siz
 }  // namespace
 
 TEST_CASE("the same bits on every run and for every number of threads") {
-  SECTION("double, short rows") { check_everything<double>("poisson2d:53x41", {3}); }
-  SECTION("double, blocks") { check_everything<double>("elasticity2d:40", {2}); }
-  SECTION("float") { check_everything<float>("poisson2d:53x41", {2}); }
+  SECTION("double, short rows") { check_everything(known_problem<double>("poisson2d:53x41"), {3}); }
+  SECTION("double, blocks") { check_everything(known_problem<double>("elasticity2d:29"), {2}); }
+  SECTION("float") { check_everything(known_problem<float>("poisson2d:53x41"), {2}); }
+  // Blocks of rows that follow each other, with shares of threads that begin within one.
+  const auto lines = in_blocks(generate_problem("poisson2d:110x5"), 3);
+  SECTION("double, lines of blocks") { check_everything(with_known_solution("lines", lines), {3}); }
+  SECTION("float, lines of blocks") {
+    check_everything(with_known_solution("lines", convert_values<float>(lines)), {3});
+  }
 }
 
 TEST_CASE("a solve does not remember the one before it") {
