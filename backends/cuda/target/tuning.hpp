@@ -50,8 +50,8 @@ inline constexpr std::uint32_t most_polls = 1u << 26;
 /// stored: by these the automatic choice tells when iterations have paid for that.
 inline constexpr double seconds_saved_by_one_meeting = 4e-6;
 inline constexpr double seconds_saved_by_one_meeting_of_ranks = 15e-6;  ///< of several devices
-inline constexpr double seconds_of_parts_of_grid = 10e-9;
-inline constexpr double seconds_of_parts_of_graph = 60e-9;
+inline constexpr double seconds_of_parts_of_grid = 20e-9;
+inline constexpr double seconds_of_parts_of_graph = 40e-9;
 /// So much of that is taken before any iteration has paid for it.
 inline constexpr double seconds_of_parts_at_once = 1e-3;
 
