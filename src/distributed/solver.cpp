@@ -93,6 +93,7 @@ void DistributedSolver<V, Exec>::change(const PartitionedMatrix<V>& A,
     throw;
   }
   matrix_ = A;
+  block_.values = {};  // those that it still needs the solver has
 }
 
 template <class V, class Exec>
@@ -106,7 +107,6 @@ void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A) {
     block_ = {};
     block_ = copy_to<Space>(A.block_);
     solver_.prepare_among(others(), block_);
-    if (solver_.options().copy_matrix) block_.values = {};
   });
 }
 
@@ -134,7 +134,6 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
     if (auto* const M = of_partition(preconditioner_.get())) M->take(A);
     block_.values = copy_to<Space>(A.block_.values);  // the pattern is there
     solver_.update_values(block_);
-    if (solver_.options().copy_matrix) block_.values = {};
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cnc/amg.hpp>
 #include <cnc/incomplete.hpp>
 #include <cnc/solver.hpp>
 
@@ -19,10 +20,6 @@
 // Short solves that tell how preconditioners compare on a matrix.
 
 namespace cnc::detail {
-
-inline constexpr double digits = 18.4;  // -ln 1e-8
-inline constexpr double never = 1e9;    // iterations of one that does not get on
-inline constexpr double nowhere = 1e6;  // from which on it is said so
 
 /// How much smaller the residual becomes per iteration, in the later half of a trial; from the beginning where that ended early. Of CG, whose residual is tossed
 /// up and down, it is that of minimal smoothing (Zhou & Walker, Residual smoothing techniques for iterative methods, 1994). That falls by 1 / sqrt k even where
@@ -193,6 +190,9 @@ class Trials {
 
  private:
   static constexpr double infinite = std::numeric_limits<double>::infinity();
+  static constexpr double digits = 18.4;  ///< -ln 1e-8
+  static constexpr double never = 1e9;    ///< iterations of one that does not get on
+  static constexpr double nowhere = 1e6;  ///< from which on it is said so
 
   const Tried<V, Exec>& least() const {
     return *std::min_element(tried_.begin(), tried_.end(), [&](const auto& one, const auto& other) {
@@ -268,12 +268,7 @@ class Trials {
     }
     solver_.reset();
     solver_.emplace(ctx_, options);
-    try {
-      solver_->prepare_as_laid_out(A_, layout_);
-    } catch (...) {
-      solver_.reset();
-      throw;
-    }
+    solver_->prepare_as_laid_out(A_, layout_);
     return *solver_;
   }
 
