@@ -63,6 +63,16 @@ class [[nodiscard]] MpiScope {
 /// Whether this process was started as one of several by mpirun, mpiexec or srun. Asks the environment, not MPI.
 bool started_by_mpi();
 
+/// How the entries of x that ranks need of each other come to them.
+enum class RankLink {
+  mpi,           ///< from host to host
+  through_host,  ///< from device to device, by MPI between memory of their hosts
+  messages,  ///< from device to device by their vendor's library, NCCL or RCCL, where CNC was built with it
+  devices  ///< devices of one machine write into each other's memory
+};
+/// "MPI", "MPI between the hosts' memory", "messages between devices", "the devices' memory".
+const char* to_string(RankLink link);
+
 /// Processes that work on one system, as ranks of a duplicate of the caller's communicator: messages of the library meet
 /// none of his. A small handle; copies share the duplicate, which must be gone before MPI is finalised.
 ///
@@ -87,6 +97,10 @@ class Communicator {
   /// Waits inside together() until all ranks have come here, and gives the processor to others meanwhile. Collective.
   /// Errors   RankError (another rank has failed).
   void wait_for_all() const;
+
+  /// How devices of ranks exchange at best, in solvers that are prepared from now on: the least of what the ranks say, and
+  /// what there is; RankLink::devices at first. For comparisons, and where a library or driver fails. Memory of hosts: no change.
+  void limit_link(RankLink best) const;
 
   const std::shared_ptr<detail::Channel>& channel() const { return channel_; }  ///< for the library
 
@@ -240,18 +254,10 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
   virtual void require_all() const {}
 };
 
-/// How the entries of x that ranks need of each other come to them.
-enum class RankLink {
-  mpi,           ///< from host to host
-  through_host,  ///< from device to device, by MPI between memory of their hosts
-  devices        ///< devices of one machine write into each other's memory
-};
-/// "MPI", "MPI between the hosts' memory", "the devices' memory".
-const char* to_string(RankLink link);
-
 /// Solves A x = b for a matrix on several ranks: cnc::Solver, with the exchange of x in its products and sums over all ranks.
 /// Vectors and the copies of the matrix that are iterated with are in the memory of Exec: of the host, or of a device for each
-/// rank. Devices of one machine that reach each other's memory write into it; else what goes to other ranks is copied to the
+/// rank. Devices of one machine that reach each other's memory write into it; else NCCL or RCCL sends from one to the other, where
+/// CNC was built with it and each rank has a device of its own; else what goes to other ranks is copied to the
 /// host while the own block is multiplied, and any MPI will do. Ranks of a machine share its devices out by Kokkos' settings.
 /// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for; but for a
 /// PartitionedPreconditioner, DistributedAmg say.

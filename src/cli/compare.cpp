@@ -17,7 +17,7 @@ struct CompareArguments {
   std::string backends;
   std::string formats;
   std::string json;
-  std::string partition = "segments";
+  SolveRequest on_ranks;  ///< how, with `ranks`
   bool ranks = false;
   CompareRequest request;
 };
@@ -61,7 +61,7 @@ int compare_ranks(const CompareArguments& arguments, const Ranks& ranks) {
   const bool report = ranks.is_first() && arguments.json != "-";
   if (report) std::cout << matrix_line(matrix) << std::flush;
   const std::vector<RanksTiming> timings =
-      ranks.compare(where, matrix, arguments.partition, request.effort);
+      ranks.compare(where, matrix, arguments.on_ranks, request.effort);
   if (!ranks.is_first()) return exit_ok;
   if (report) print_ranks(std::cout << '\n', timings);
   if (!arguments.json.empty())
@@ -137,7 +137,8 @@ void add_compare(CLI::App& app, const Ranks& ranks, Action& action) {
       ->type_name("FILE");
   CLI::Option* const ranks_flag = command->add_flag(
       "--ranks", a->ranks, "Under mpirun: PCG on 1, 2, 4, ... and all processes instead");
-  add_partition_option(*command, a->partition)->needs(ranks_flag);
+  add_partition_option(*command, a->on_ranks.partition)->needs(ranks_flag);
+  add_link_option(*command, a->on_ranks.link)->needs(ranks_flag);
   command->callback([a, &ranks, &action] {
     action = [a, &ranks] { return ranks.together([&] { return compare(*a, ranks); }); };
   });

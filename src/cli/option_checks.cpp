@@ -35,6 +35,16 @@ CLI::Option* add_partition_option(CLI::App& command, std::string& partition) {
       ->capture_default_str();
 }
 
+CLI::Option* add_link_option(CLI::App& command, std::string& link) {
+  return command
+      .add_option("--link", link,
+                  "Of several devices: how they exchange at best, devices (each other's memory), "
+                  "messages (NCCL, RCCL), or host (MPI)")
+      ->check(CLI::IsMember({"devices", "messages", "host"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
 std::vector<std::string> split_list(const std::string& text) {
   std::vector<std::string> parts;
   std::size_t begin = 0;

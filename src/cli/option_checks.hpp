@@ -20,6 +20,8 @@ std::string not_empty_list(const std::string& text);
 
 /// --partition, of subcommands that work on several processes.
 CLI::Option* add_partition_option(CLI::App& command, std::string& partition);
+/// --link, likewise.
+CLI::Option* add_link_option(CLI::App& command, std::string& link);
 
 /// Splits "a,b,c" and drops what is empty or there already.
 std::vector<std::string> split_list(const std::string& text);

@@ -255,6 +255,11 @@ struct Ranks::State {
 
 namespace {
 
+RankLink best_link(const SolveRequest& request) {
+  if (request.link == "devices") return RankLink::devices;
+  return request.link == "messages" ? RankLink::messages : RankLink::through_host;
+}
+
 /// What this rank has of a matrix that was loaded, of which `whole` is there on the first where nobody has parts.
 template <class V>
 PartitionedMatrix<V> partitioned(const Communicator& world, const LoadedMatrix& matrix,
@@ -345,6 +350,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
   refuse(std::holds_alternative<AutomaticOptions>(request.preconditioner.object),
          "--precondition auto");
   refuse(request.precision == Precision::f32_f64, "--precision f32/f64");
+  state_->world.limit_link(best_link(request));
   return with_context(where, [&](auto& ctx) {
     const double start = now();
     const auto solve = [&]<class V>(const CsrMatrix<V>& whole) {
@@ -381,9 +387,7 @@ LoadedMatrix Ranks::load_whole(const std::string& source, const FurtherBytes& fu
 }
 
 std::vector<RanksTiming> Ranks::compare(const ContextRequest& where, const LoadedMatrix& matrix,
-                                        const std::string& partition, const Effort& effort) const {
-  SolveRequest request;
-  request.partition = partition;
+                                        const SolveRequest& request, const Effort& effort) const {
   std::vector<RanksTiming> timings;
   for (int count = 1;; count = std::min(2 * count, size())) {
     state_->world.wait_for_all();  // who does not come here has failed, and MPI would wait for ever
@@ -392,6 +396,7 @@ std::vector<RanksTiming> Ranks::compare(const ContextRequest& where, const Loade
     MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, 0, &some);
     if (takes_part) {
       const Communicator ranks(some);
+      ranks.limit_link(best_link(request));
       with_context(where, [&](auto& ctx) {
         ranks.together(
             [&] { timings.push_back(time_on_ranks(some, ranks, ctx, matrix, request, effort)); });

@@ -32,10 +32,11 @@ class Ranks {
   /// How the matrix of a source lies on them, cut as solve cuts it. Whole on the first.
   /// Errors   those of load; InvalidArgument (a matrix that is not square).
   CutMatrix cut(const std::string& source, const std::string& partition) const;
-  /// PCG with Jacobi on the matrix of a source by 1, 2, 4, ... and all of them, the others waiting. Whole on the first.
+  /// PCG with Jacobi on the matrix of a source by 1, 2, 4, ... and all of them, the others waiting: with the partition and link of a
+  /// request. Whole on the first.
   /// Errors   those of cut.
   std::vector<RanksTiming> compare(const ContextRequest& where, const LoadedMatrix& matrix,
-                                   const std::string& partition, const Effort& effort) const;
+                                   const SolveRequest& request, const Effort& effort) const;
   /// The matrix on the first alone, whatever the source.
   LoadedMatrix load_whole(const std::string& source, const FurtherBytes& further_bytes) const;
   /// As run_solve, for the matrix that was loaded. The outcome is whole on the first.

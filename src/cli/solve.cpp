@@ -171,6 +171,7 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
       ->type_name("NAME")
       ->capture_default_str();
   add_partition_option(command, a.request.partition);
+  add_link_option(command, a.request.link);
   command.add_option("--threads", a.threads, "Threads (default: all)")
       ->check(CLI::Range(1, largest_threads()))
       ->type_name("N");

@@ -59,7 +59,7 @@ struct AddRows {
 };
 
 /// The other ranks of a matrix, over MPI, for solves in the memory of Exec. Devices of one machine write into each other's memory
-/// where they reach it.
+/// where they reach it; else they send messages where CNC was built with their vendor's library for that.
 template <class T, class Exec>
 class AmongRanks final : public OtherRanks {
  public:
@@ -72,10 +72,16 @@ class AmongRanks final : public OtherRanks {
         sent_rows_(copied_there<Space>("cnc::ranks", halo_->plan.sent_rows)),
         rows_(halo_->rows),
         lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)),
-        sums_(PeerSums<Exec>::open(ctx, *halo_->channel, lost_.data())),
+        sums_(channel().allows(RankLink::devices)
+                  ? PeerSums<Exec>::open(ctx, channel(), lost_.data())
+                  : nullptr),
+        messages_(!is_host_space<Space> && !sums_ && channel().allows(RankLink::messages)
+                      ? channel().messages(ctx.queue().device)
+                      : nullptr),
         dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),
-        in_double_(ctx, *halo_, rows_.sums, sums_.get()) {
-    if constexpr (std::is_same_v<T, float>) in_float_.emplace(ctx, *halo_, rows_.sums, sums_.get());
+        in_double_(ctx, *halo_, rows_.sums, sums_.get(), messages_) {
+    if constexpr (std::is_same_v<T, float>)
+      in_float_.emplace(ctx, *halo_, rows_.sums, sums_.get(), messages_);
   }
 
   /// Other values in the same pattern, over the same channel.
@@ -97,6 +103,7 @@ class AmongRanks final : public OtherRanks {
   bool is_alone() const { return channel().size() == 1; }
   RankLink link() const {
     if (in_double_.peers && (!in_float_ || in_float_->peers)) return RankLink::devices;
+    if (messages_) return RankLink::messages;
     return is_host_space<Space> ? RankLink::mpi : RankLink::through_host;
   }
   PeersOfRun peers() override {
@@ -178,9 +185,10 @@ class AmongRanks final : public OtherRanks {
     Exchange<W, Exec> exchange;
     Vector<W, Space> added, beside;  ///< of a dot, by the rows of the halo
 
-    For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows, const PeerSums<Exec>* sums)
+    For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows, const PeerSums<Exec>* sums,
+        const std::shared_ptr<DeviceMessages>& messages)
         : peers(sums != nullptr ? Peers<W, Exec>::open(ctx, halo, sums->meeting()) : nullptr),
-          exchange(halo.channel, halo.plan),
+          exchange(ctx, halo.channel, halo.plan, messages),
           added(uninitialized<W, Space>("cnc::added", static_cast<std::size_t>(rows))),
           beside(uninitialized<W, Space>("cnc::beside", static_cast<std::size_t>(rows))) {}
   };
@@ -244,6 +252,7 @@ class AmongRanks final : public OtherRanks {
   std::optional<SparseRowsIn<T, Space>> to_owners_, from_others_;  ///< once a transpose is wanted
   Vector<std::uint32_t, SharedSpace<Space>> lost_;                 ///< a device of another rank
   std::unique_ptr<PeerSums<Exec>> sums_;                           ///< null: they take the host
+  std::shared_ptr<DeviceMessages> messages_;                       ///< null: MPI, or peers
   Vector<double, SharedSpace<Space>> dot_;
   For<double> in_double_;
   std::optional<For<float>> in_float_;

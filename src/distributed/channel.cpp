@@ -17,8 +17,6 @@ namespace cnc {
 namespace detail {
 namespace {
 
-/// Looks at the requests between one look at the failures, which costs more, and the next.
-constexpr int looks_between = 32;
 /// Looks before the first one where ranks have processors of their own: a tenth of a millisecond. Who gives a processor
 /// away on a busy machine has it back milliseconds later.
 constexpr int looks_of_patience = 2048;
@@ -87,16 +85,11 @@ Channel::~Channel() {
 }
 
 void Channel::wait(MPI_Request* requests, int count) {
-  ++begun_;
-  for (int looks = 1;; ++looks) {
+  wait_until([&] {
     int done = 0;
     check_mpi(MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    if (done != 0) break;
-    if (looks < looks_alone_ || looks % looks_between != 0) continue;
-    listen();
-    std::this_thread::yield();
-  }
-  ++finished_;
+    return done != 0;
+  });
 }
 
 /// A rank that failed when it had begun fewer operations than this one, or in the middle of one, will not come to the
@@ -118,6 +111,12 @@ void Channel::hear_failures() {
       if (failure.is_heard != 0) throw InOtherRank();
     std::this_thread::yield();
   }
+}
+
+std::shared_ptr<DeviceMessages> Channel::messages(int device) {
+  if (anywhere(messages_.empty() || messages_.back().device != device))
+    messages_.push_back({device, DeviceMessages::open(device, *this)});
+  return messages_.back().messages;
 }
 
 void Channel::do_it_now() {
@@ -355,6 +354,9 @@ void Channel::settle(std::exception_ptr mine, const std::string& text) {
     return f.begun == f.finished && f.begun == own.begun;
   });
   begun_ = finished_;
+  if (!usable_)
+    for (const MessagesOf& m : messages_)
+      if (m.messages) m.messages->give_up();
   if (mine) std::rethrow_exception(mine);
   const auto first =
       std::find_if(failed_.begin(), failed_.end(), [](const Failure& f) { return f.is_own != 0; });
@@ -389,5 +391,6 @@ int Communicator::size() const { return channel_->size(); }
 int Communicator::ranks_of_machine() const { return channel_->ranks_of_machine(); }
 void Communicator::together(const std::function<void()>& work) const { channel_->together(work); }
 void Communicator::wait_for_all() const { (void)channel_->anywhere(false); }
+void Communicator::limit_link(RankLink best) const { channel_->limit_link(best); }
 
 }  // namespace cnc

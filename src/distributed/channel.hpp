@@ -1,5 +1,7 @@
 #pragma once
 
+#include "distributed/device_messages.hpp"
+
 #include <cnc/distributed.hpp>
 #include <cnc/vector.hpp>
 
@@ -7,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -55,6 +59,17 @@ class Channel {
 
   /// Waits for operations that were begun; whatever they use must outlive them, also where this throws: see can_free().
   void wait(MPI_Request* requests, int count);
+  /// Waits for what other ranks do, until is_done says that they have; equally often on all ranks.
+  template <class Done>
+  void wait_until(const Done& is_done) {
+    ++begun_;
+    for (int looks = 1; !is_done(); ++looks) {
+      if (looks < looks_alone_ || looks % looks_between != 0) continue;
+      listen();
+      std::this_thread::yield();
+    }
+    ++finished_;
+  }
   /// Throws, as waits do, if another rank tells of a failure within a second; for a rank that waits elsewhere in vain.
   void hear_failures();
   /// What is to be done once all ranks have come to a later collective call than this one is in.
@@ -63,6 +78,15 @@ class Channel {
   void do_it_now();
   /// Whether what was made on it can be given back to MPI.
   bool can_free() const;
+
+  /// @{
+  /// How entries of vectors go from rank to rank at best, and whether all ranks allow a way.
+  void limit_link(RankLink best) { best_link_ = best; }
+  bool allows(RankLink link) { return !anywhere(best_link_ < link); }
+  /// @}
+  /// Those from this device, kept once they have been asked for. Collective, and the same on all ranks.
+  /// Null: there are none between the devices of these ranks.
+  std::shared_ptr<DeviceMessages> messages(int device);
 
   /// @{
   /// all[r] := the `count` values of rank r; what is returned holds until the next call.
@@ -106,6 +130,9 @@ class Channel {
   [[noreturn]] void settle(std::exception_ptr mine, const std::string& text);
   int tag() const { return static_cast<int>(calls_ % 30000); }
 
+  /// Looks at what is waited for between one look at the failures, which costs more, and the next.
+  static constexpr int looks_between = 32;
+
   MPI_Comm work_ = MPI_COMM_NULL, failures_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, ranks_of_machine_ = 1;
   int looks_alone_ = 0;  ///< in a wait before the processor is given to others
@@ -117,6 +144,12 @@ class Channel {
   std::vector<unsigned char> mine_, all_;
   std::vector<Failure> failed_;  ///< by rank, in this call
   std::vector<std::function<void()>> later_;
+  RankLink best_link_ = RankLink::devices;
+  struct MessagesOf {
+    int device;
+    std::shared_ptr<DeviceMessages> messages;
+  };
+  std::vector<MessagesOf> messages_;  ///< the last ones are in use
 };
 
 }  // namespace cnc::detail

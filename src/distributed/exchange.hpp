@@ -28,29 +28,43 @@ struct Pack {
 ///
 /// MPI sees memory of the host. A device packs into it what is sent, and copies from it what has come. There the messages are
 /// begun at the end, when the host sees that all is packed: by then the device has work that does not need them, and
-/// whatever it did with the buffers before is done.
+/// whatever it did with the buffers before is done. DeviceMessages go from one device's memory to the other's beside the queue, and
+/// the host waits for them at the end, where it would hear of a rank that does not come.
 template <class W, class Exec>
 class Exchange {
  public:
   using Space = typename Exec::memory_space;
   static constexpr bool is_device = !is_host_space<Space>;
 
-  Exchange(std::shared_ptr<Channel> channel, const PartitionPlan& plan)
-      : channel_(std::move(channel)), buffers_(std::make_unique<Buffers>()) {
-    const auto buffer = [](const char* label, offset_t n) {
-      return uninitialized<W, SharedSpace<Space>>(label, static_cast<std::size_t>(n));
-    };
+  /// messages: between devices; null: MPI. Collective.
+  Exchange(const Context<Exec>& ctx, std::shared_ptr<Channel> channel, const PartitionPlan& plan,
+           std::shared_ptr<DeviceMessages> messages)
+      : channel_(std::move(channel)),
+        messages_(std::move(messages)),
+        buffers_(std::make_unique<Buffers>()) {
+    const std::size_t sent = plan.sent_rows.size(), received = static_cast<std::size_t>(plan.halo);
+    if constexpr (is_device) {
+      own_ = uninitialized<W, Space>("cnc::own_for_others", sent);
+      halo_ = uninitialized<W, Space>("cnc::halo_of_others", received);
+    }
     Buffers& b = *buffers_;
-    b.own = buffer("cnc::own_for_others", static_cast<offset_t>(plan.sent_rows.size()));
-    b.halo = buffer("cnc::halo_of_others", plan.halo);
-    own_ = copied(b.own);
-    halo_ = copied(b.halo);
-    W *own = b.own.data(), *halo = b.halo.data();
+    if (!messages_) {
+      b.own = uninitialized<W, SharedSpace<Space>>("cnc::own_for_others", sent);
+      b.halo = uninitialized<W, SharedSpace<Space>>("cnc::halo_of_others", received);
+    }
+    W* own = packed();
+    W* halo = halo_to_fill();
     for (const PartitionPlan::Neighbour& n : plan.neighbours) {
       add(there_, halo, n.received, own, n.sent, n.rank, 1);
       add(back_, own, n.sent, halo, n.received, n.rank, 2);
       own += n.sent;
       halo += n.received;
+    }
+    if (!messages_) return;
+    for (Requests* requests : {&there_, &back_}) {  // the first time, for which they meet
+      (void)channel_->anywhere(false);
+      start(ctx, *requests);
+      finish(ctx, *requests);
     }
   }
   ~Exchange() {
@@ -68,9 +82,8 @@ class Exchange {
   /// rows: which of the own rows are sent.
   void begin(const Context<Exec>& ctx, const Vector<index_t, Space>& rows, const W* x) {
     if (!is_device) start(there_.receives);
-    on_each(ctx, static_cast<offset_t>(rows.extent(0)),
-            Pack<W>{rows.data(), x, buffers_->own.data()});
-    is_device ? packed_.give(ctx) : start(there_.sends);
+    on_each(ctx, static_cast<offset_t>(rows.extent(0)), Pack<W>{rows.data(), x, packed()});
+    start_packed(ctx, there_);
   }
   /// [halo] entries of others, in the memory of the backend.
   const W* end(const Context<Exec>& ctx) {
@@ -81,9 +94,9 @@ class Exchange {
   /// Where the halo's entries that go to their owners are to be left, before send_back. The backend reaches it.
   W* begin_back() {
     if (!is_device) start(back_.receives);
-    return buffers_->halo.data();
+    return halo_to_fill();
   }
-  void send_back(const Context<Exec>& ctx) { is_device ? packed_.give(ctx) : start(back_.sends); }
+  void send_back(const Context<Exec>& ctx) { start_packed(ctx, back_); }
   /// [sent rows] what neighbours have for them, in the memory of the backend.
   const W* end_back(const Context<Exec>& ctx) {
     finish(ctx, back_);
@@ -97,26 +110,33 @@ class Exchange {
   };
   struct Requests {
     std::vector<MPI_Request> receives, sends;
+    std::vector<DeviceMessages::Part> receive_parts, send_parts;  ///< instead, between devices
   };
 
-  /// Room in the memory of a device for what comes in a buffer.
-  static Vector<W, Space> copied(const Shared& buffer) {
-    if constexpr (is_device)
-      return uninitialized<W, Space>("cnc::arrived", buffer.extent(0));
-    else
-      return {};
-  }
-  static const W* arrived(const Context<Exec>& ctx, const Shared& buffer,
-                          const Vector<W, Space>& copy) {
+  /// @{
+  /// Where what goes to others is left, and what came from them where it goes back.
+  W* packed() { return messages_ ? own_.data() : buffers_->own.data(); }
+  W* halo_to_fill() { return messages_ ? halo_.data() : buffers_->halo.data(); }
+  /// @}
+  const W* arrived(const Context<Exec>& ctx, const Shared& buffer,
+                   const Vector<W, Space>& of_device) {
     if constexpr (is_device) {
-      Kokkos::deep_copy(ctx.execution_space_instance(), copy, buffer);
-      return copy.data();
+      if (!messages_) Kokkos::deep_copy(ctx.execution_space_instance(), of_device, buffer);
+      return of_device.data();
     } else {
       return buffer.data();
     }
   }
 
   void add(Requests& to, W* received, index_t receive, W* sent, index_t send, int rank, int tag) {
+    if (messages_) {
+      const auto part = [&](W* of, index_t n) {
+        return DeviceMessages::Part{rank, of, sizeof(W) * static_cast<std::size_t>(n)};
+      };
+      if (receive > 0) to.receive_parts.push_back(part(received, receive));
+      if (send > 0) to.send_parts.push_back(part(sent, send));
+      return;
+    }
     if (receive > 0) {
       to.receives.push_back(MPI_REQUEST_NULL);
       check_mpi(MPI_Recv_init(received, receive, mpi_type<W>(), rank, tag, channel_->comm(),
@@ -134,7 +154,24 @@ class Exchange {
     if (!requests.empty())
       check_mpi(MPI_Startall(static_cast<int>(requests.size()), requests.data()), "MPI_Startall");
   }
+  /// With messages between devices.
+  void start(const Context<Exec>& ctx, const Requests& requests) {
+    messages_->begin(ctx.queue(), requests.send_parts, requests.receive_parts);
+  }
+  void start_packed(const Context<Exec>& ctx, Requests& requests) {
+    if (messages_)
+      start(ctx, requests);
+    else
+      is_device ? packed_.give(ctx) : start(requests.sends);
+  }
   void finish(const Context<Exec>& ctx, Requests& requests) {
+    if (messages_) try {
+        return channel_->wait_until([&] { return messages_->are_there(); });
+      } catch (...) {
+        messages_
+            ->give_up();  // before memory is given back, for which the device ends what it does
+        throw;
+      }
     if (is_device) {
       packed_.wait(ctx);
       start(requests.receives);
@@ -145,9 +182,10 @@ class Exchange {
   }
 
   std::shared_ptr<Channel> channel_;
-  std::unique_ptr<Buffers> buffers_;
-  Vector<W, Space> own_, halo_;
-  Notice<Exec> packed_;  ///< of a device
+  std::shared_ptr<DeviceMessages> messages_;  ///< null: MPI
+  std::unique_ptr<Buffers> buffers_;          ///< of MPI
+  Vector<W, Space> own_, halo_;               ///< of a device
+  Notice<Exec> packed_;                       ///< of a device
   Requests there_, back_;
 };
 

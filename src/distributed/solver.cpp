@@ -230,6 +230,7 @@ const char* to_string(RankLink link) {
   switch (link) {
     case RankLink::mpi: return "MPI";
     case RankLink::through_host: return "MPI between the hosts' memory";
+    case RankLink::messages: return "messages between devices";
     default: return "the devices' memory";
   }
 }

@@ -31,6 +31,7 @@ TEST_CASE("wrong usage ends with code 2 and one line") {
   check_refused({"solve", "poisson3d"},
                 "poisson3d: no such file; the built-in problem is written poisson3d:");
   check_refused({"compare", "poisson3d:4", "--partition", "graph"}, "--ranks");
+  check_refused({"solve", "poisson3d:4", "--link", "wire"}, "--link");
   check_refused({"solve", "poisson3d:4", "--frobnicate", "twice"}, "--frobnicate twice");
   check_refused({"solve", "poisson3d:4", "--solver", "qmr"}, "qmr");
   check_refused({"solve", "poisson3d:4", "--precision", "f16"}, "f16");

@@ -47,6 +47,21 @@ TEST_CASE("emulated devices write into each other's memory") {
   CHECK_THAT(thrown_by([] { form_of({.form = SolveForm::resident}); }),
              Catch::Matchers::ContainsSubstring("not 'resident'"));
 }
+TEST_CASE("emulated devices exchange in a lesser way if asked") {
+  const auto problem = known_problem<double>("poisson2d:15x14");
+  const Communicator own;
+  own.limit_link(own.rank() == 0 ? RankLink::devices : RankLink::messages);  // the least counts
+  const PartitionedMatrix<double> A = partitioned(problem.A, own);
+  DistributedSolver<double> solver(emulated());
+  solver.prepare(A);
+  CHECK(solver.link() == RankLink::mpi);
+  const Outcome<double> outcome = solve_in_parts(emulated(), A, problem, {});
+  CHECK(outcome.report.form == SolveForm::fused_steps);
+  check_solution(problem, outcome);
+  own.limit_link(RankLink::devices);
+  solver.prepare(A);
+  CHECK(solver.link() == RankLink::devices);
+}
 TEST_CASE("ranks of emulated devices have the residuals of hosts") { check_methods(emulated()); }
 TEST_CASE("ranks of emulated devices have preconditioners of their blocks") {
   check_preconditioners(emulated());

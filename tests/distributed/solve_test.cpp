@@ -7,12 +7,26 @@ using namespace cnc::testing;
 namespace {
 
 #ifdef CNC_KOKKOS_HAS_DEVICE
-std::string link_of_devices() {
-  using Device = Kokkos::DefaultExecutionSpace;
-  DistributedSolver<double, Device> solver(context_in<Device>());
-  solver.prepare(partitioned(known_problem<double>("poisson2d:9x9").A));
-  CHECK(same_on_all(to_string(solver.link())));
-  return to_string(solver.link());
+Context<Kokkos::DefaultExecutionSpace>& device() {
+  return context_in<Kokkos::DefaultExecutionSpace>();
+}
+
+/// check(link) with each way of exchanging that these ranks have.
+template <class Check>
+void by_each_link(const Check& check) {
+  std::string before;
+  for (const RankLink best : {RankLink::through_host, RankLink::messages, RankLink::devices}) {
+    world().limit_link(best);
+    DistributedSolver<double, Kokkos::DefaultExecutionSpace> solver(device());
+    solver.prepare(partitioned(known_problem<double>("poisson2d:9x9").A));
+    const std::string link = to_string(solver.link());
+    CHECK(same_on_all(link));
+    if (link == before) continue;  // there is no better one
+    INFO("by " << link);
+    WARN("exchanges go by " << link);
+    check(best);
+    before = link;
+  }
 }
 #endif
 
@@ -88,28 +102,46 @@ TEST_CASE("the same bits on every run") { check_bits(one_thread()); }
 
 #ifdef CNC_KOKKOS_HAS_DEVICE
 TEST_CASE("ranks with devices have the residuals of hosts") {
-  check_methods(context_in<Kokkos::DefaultExecutionSpace>());
-  WARN("exchanges go through " << link_of_devices());
-  const auto in_float = known_problem<float>("poisson2d:16x16");
-  check_solution(in_float, solve_in_parts(context_in<Kokkos::DefaultExecutionSpace>(), in_float,
-                                          {.rtol = 1e-5}));
-  const auto few = known_problem<double>("trefethen:2");  // not a row for each
-  CHECK(solve_in_parts(context_in<Kokkos::DefaultExecutionSpace>(), few, {}).report.converged());
-  for (const auto norm : {ResidualNorm::two, ResidualNorm::infinity}) {
-    const auto problem = known_problem<double>("elasticity3d:3");
-    const SolveOptions options{.norm = norm, .components = 3};
-    CHECK(solve_in_parts(context_in<Kokkos::DefaultExecutionSpace>(), problem, options)
-              .report.converged());
-  }
+  by_each_link([](RankLink) {
+    check_methods(device());
+    const auto in_float = known_problem<float>("poisson2d:16x16");
+    check_solution(in_float, solve_in_parts(device(), in_float, {.rtol = 1e-5}));
+    const auto few = known_problem<double>("trefethen:2");  // not a row for each
+    CHECK(solve_in_parts(device(), few, {}).report.converged());
+    for (const auto norm : {ResidualNorm::two, ResidualNorm::infinity}) {
+      const auto problem = known_problem<double>("elasticity3d:3");
+      const SolveOptions options{.norm = norm, .components = 3};
+      CHECK(solve_in_parts(device(), problem, options).report.converged());
+    }
+  });
 }
 TEST_CASE("ranks with devices have preconditioners of their blocks") {
-  check_preconditioners(context_in<Kokkos::DefaultExecutionSpace>());
+  by_each_link([](RankLink) { check_preconditioners(device()); });
 }
 TEST_CASE("ranks with devices have multigrid of the whole matrix") {
-  check_multigrid(context_in<Kokkos::DefaultExecutionSpace>());
+  by_each_link([](RankLink) { check_multigrid(device()); });
 }
 TEST_CASE("ranks with devices have the same bits on every run") {
-  check_bits(context_in<Kokkos::DefaultExecutionSpace>());
+  by_each_link([](RankLink) { check_bits(device()); });
+}
+TEST_CASE("ranks with devices end together when a callback throws on one") {
+  const auto problem = known_problem<double>("poisson2d:20x20");
+  by_each_link([&](RankLink best) {
+    const Communicator own;  // not to be used afterwards
+    own.limit_link(best);
+    const PartitionedMatrix<double> A = partitioned(problem.A, own);
+    const int last = own.size() - 1;
+    const std::string text = thrown_by([&] {
+      SolveOptions options{.callback_interval = 1};
+      options.callback = [&](const Progress& p) {
+        if (own.rank() == last && p.iteration == 5) throw InvalidArgument("told");
+        return true;
+      };
+      solve_in_parts(device(), A, problem, options);
+    });
+    CHECK(text == (own.rank() == last ? "told" : "rank " + std::to_string(last) + ": told"));
+    check_solution(problem, solve_in_parts(device(), problem, {}));
+  });
 }
 #endif
 

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cnc/contract/queue.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace cnc::detail {
+
+class Channel;
+
+/// Messages from memory of one device to that of another, wherever it is, by their vendor's library: NCCL or RCCL.
+///
+/// Nothing here waits for other ranks but open(): a device waits, beside its queue, and the host looks whether it still does.
+class DeviceMessages {
+ public:
+  /// What goes to a rank, or comes from it.
+  struct Part {
+    int rank;
+    void* data;  ///< of this device
+    std::size_t bytes;
+  };
+
+  /// Collective, and the same on all ranks: null where CNC was built without such a library, where ranks share a device, or
+  /// where the library refuses.
+  static std::unique_ptr<DeviceMessages> open(int device, Channel& channel);
+  virtual ~DeviceMessages() = default;
+
+  /// Once the queue has come to what it has been given so far. To each rank and from it there is one part at most, and
+  /// both ranks have it; the first time they both are here at once.
+  /// Errors   DeviceError.
+  virtual void begin(const Queue& queue, const std::vector<Part>& sends,
+                     const std::vector<Part>& receives) = 0;
+  /// Whether what was begun last is there.
+  /// Errors   DeviceError (the library has lost another rank).
+  virtual bool are_there() = 0;
+  /// The device waits for nobody any more, and nothing can be begun: another rank has failed.
+  virtual void give_up() noexcept = 0;
+};
+
+}  // namespace cnc::detail
