@@ -110,15 +110,32 @@ struct FormatKernel<BsellOperand<T>, V> {
     }
   }
 
-  /// x . y over the rows of slices [begin, end), in sorted order.
+  /// x . y over the rows of slices [begin, end). Where rows were sorted in windows of which these slices are some, they follow
+  /// each other, and their terms are added as those of any rows; else in sorted order.
   static double dot(const Operand& A, const V* x, const V* y, index_t begin, index_t end) {
     const int b = A.block_size;
+    const offset_t first = static_cast<offset_t>(begin) * A.slice_height;
+    const offset_t last = static_cast<offset_t>(end) * A.slice_height;
+    std::uint32_t lowest = ~0u, absent = 0;  // -1 is the largest number without a sign
+    index_t highest = -1;
+#pragma omp simd reduction(min : lowest) reduction(max : highest) reduction(+ : absent)
+    for (offset_t i = first; i < last; ++i) {
+      const index_t row = A.row_permutation[i];
+      const auto number = static_cast<std::uint32_t>(row);
+      lowest = number < lowest ? number : lowest;
+      highest = row > highest ? row : highest;
+      absent += number >> 31;
+    }
+    const bool follow = offset_t(highest) - offset_t(lowest) + 1 == last - first - offset_t(absent);
+    const auto end_of = [&](index_t block_row) {
+      return A.rows - block_row * b < b ? A.rows : (block_row + 1) * b;
+    };
+    if (follow) return dot_range(x, y, static_cast<index_t>(lowest) * b, end_of(highest));
     double sum = 0;
-    for (offset_t i = static_cast<offset_t>(begin) * A.slice_height;
-         i < static_cast<offset_t>(end) * A.slice_height; ++i) {
+    for (offset_t i = first; i < last; ++i) {
       if (A.row_permutation[i] < 0) continue;
-      const index_t row = A.row_permutation[i] * b;
-      for (index_t k = row; k < row + b && k < A.rows; ++k) sum += double(x[k]) * double(y[k]);
+      const index_t row = A.row_permutation[i];
+      for (index_t k = row * b; k < end_of(row); ++k) sum += double(x[k]) * double(y[k]);
     }
     return sum;
   }

@@ -21,6 +21,9 @@ constexpr double long_row_efficiency = 1.0;
 constexpr double long_scalar_row_efficiency = 0.8;
 /// Sliced kernels do not care about row length; they scatter results and read a permutation.
 constexpr double sliced_efficiency = 0.9;
+/// Both with 2x2 blocks, whose two columns of two are little to do for each index.
+constexpr double long_pair_row_efficiency = 0.78;
+constexpr double sliced_pair_efficiency = 0.8;
 /// Diagonal kernels gather nothing; the symmetric one reads each value a second time from cache. With
 /// more runs of values than hardware prefetchers follow, both fall back.
 constexpr double dia_streams = 1.0;
@@ -28,14 +31,14 @@ constexpr double dia_symmetric_streams = 0.75;
 constexpr offset_t many_diagonals = 32;
 constexpr double many_diagonals_penalty = 0.6;
 
-// --- expectations about device kernels, measured on an H200 ------------------------------------------
+// --- expectations about device kernels, measured on H200s and H100s ------------------------------------------
 
 /// A share of memory speed, for values of 8 and of 4 bytes.
 struct DeviceShare {
   double f64, f32;
   double of(int value_bytes) const { return value_bytes == 8 ? f64 : f32; }
 };
-constexpr DeviceShare device_csr = {0.78, 0.66};
+constexpr DeviceShare device_csr = {0.72, 0.66};
 constexpr DeviceShare device_bcsr = {0.60, 0.50};
 constexpr DeviceShare device_sliced_scalars = {0.82, 0.82};
 constexpr DeviceShare device_sliced_blocks = {0.90, 0.88};
@@ -88,7 +91,8 @@ double stored_per_block_row(const Structure& structure, int block_size) {
 
 double row_wise_efficiency(const Structure& structure, int block_size) {
   if (stored_per_block_row(structure, block_size) < short_row_values) return short_row_efficiency;
-  return block_size == 1 ? long_scalar_row_efficiency : long_row_efficiency;
+  if (block_size == 1) return long_scalar_row_efficiency;
+  return block_size == 2 ? long_pair_row_efficiency : long_row_efficiency;
 }
 
 // --- csr ------------------------------------------------------------------------------------------
@@ -176,7 +180,8 @@ double bsell_bytes(const Structure& structure, const FormatSpec& spec, int value
 
 double bsell_efficiency(const Structure& structure, const FormatSpec& spec, int value_bytes,
                         MemorySpace memory) {
-  if (memory != MemorySpace::device) return sliced_efficiency;
+  if (memory != MemorySpace::device)
+    return spec.block_size == 2 ? sliced_pair_efficiency : sliced_efficiency;
   const double share =
       (spec.block_size == 1 ? device_sliced_scalars : device_sliced_blocks).of(value_bytes);
   const double bytes = bsell_bytes(structure, spec, value_bytes, memory);
