@@ -132,6 +132,11 @@ void check_matrix(const Backend& backend, Findings& findings, const NamedMatrix<
   };
   for (const Layout<M>& layout : product_layouts(matrix.A, largest_block(matrix.A)))
     std::visit([&](const auto& a) { check_layout(layout, a); }, misaligned(layout.A));
+  // Slices of a sum need not have rows that follow each other.
+  for (const int b : {1, 2}) {
+    const auto sorted = to_bsell(matrix.A, b, 0, std::max<index_t>(1, matrix.A.rows));
+    check_layout({"bsell", "bsell:" + std::to_string(b) + " sorted as one", sorted}, sorted);
+  }
 }
 
 void check_spmv_dots(const Backend& backend, Findings& findings) {
