@@ -17,7 +17,7 @@ LoadedMatrix Ranks::load(const std::string& source, const SolveRequest&,
 }
 CutMatrix Ranks::cut(const std::string&, const std::string&) const { return {}; }
 std::vector<RanksTiming> Ranks::compare(const ContextRequest&, const LoadedMatrix&,
-                                        const std::string&, const Effort&) const {
+                                        const SolveRequest&, const Effort&) const {
   return {};
 }
 LoadedMatrix Ranks::load_whole(const std::string& source, const FurtherBytes& further_bytes) const {

@@ -75,7 +75,8 @@ class AmongRanks final : public OtherRanks {
         sums_(channel().allows(RankLink::devices)
                   ? PeerSums<Exec>::open(ctx, channel(), lost_.data())
                   : nullptr),
-        messages_(!is_host_space<Space> && !sums_ && channel().allows(RankLink::messages)
+        messages_(!is_host_space<Space> && !is_alone() && !sums_ &&
+                          channel().allows(RankLink::messages)
                       ? channel().messages(ctx.queue().device)
                       : nullptr),
         dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),

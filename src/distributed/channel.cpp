@@ -17,7 +17,8 @@ namespace cnc {
 namespace detail {
 namespace {
 
-/// Looks before the first one where ranks have processors of their own: a tenth of a millisecond. Who gives a processor
+/// Looks before the first one where ranks have processors of their own: a tenth of a millisecond of MPI, one or two of
+/// DeviceMessages. Who gives a processor
 /// away on a busy machine has it back milliseconds later.
 constexpr int looks_of_patience = 2048;
 
@@ -93,11 +94,11 @@ void Channel::wait(MPI_Request* requests, int count) {
 }
 
 /// A rank that failed when it had begun fewer operations than this one, or in the middle of one, will not come to the
-/// present one. One that had begun as many has done its part of it.
+/// present one, or what it sent by DeviceMessages may not. One that had begun as many and finished them has done its part.
 void Channel::listen() {
   take_failure();
   for (const Failure& failure : failed_) {
-    const bool in_the_middle = failure.is_own != 0 && failure.finished < failure.begun;
+    const bool in_the_middle = failure.finished < failure.begun;
     if (failure.is_heard != 0 && (failure.begun < begun_ || in_the_middle)) throw InOtherRank();
   }
 }
@@ -114,8 +115,13 @@ void Channel::hear_failures() {
 }
 
 std::shared_ptr<DeviceMessages> Channel::messages(int device) {
-  if (anywhere(messages_.empty() || messages_.back().device != device))
-    messages_.push_back({device, DeviceMessages::open(device, *this)});
+  const auto of_device = [&](const MessagesOf& m) { return m.device == device; };
+  const auto found = std::find_if(messages_.begin(), messages_.end(), of_device);
+  const auto mine = static_cast<index_t>(found - messages_.begin());
+  const auto all = static_cast<index_t>(messages_.size());  // the same on all ranks
+  const index_t* const places = gather_all(&mine, 1);
+  if (mine != all && std::count(places, places + size_, mine) == size_) return found->messages;
+  messages_.push_back({device, DeviceMessages::open(device, *this)});
   return messages_.back().messages;
 }
 

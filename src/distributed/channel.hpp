@@ -84,8 +84,8 @@ class Channel {
   void limit_link(RankLink best) { best_link_ = best; }
   bool allows(RankLink link) { return !anywhere(best_link_ < link); }
   /// @}
-  /// Those from this device, kept once they have been asked for. Collective, and the same on all ranks.
-  /// Null: there are none between the devices of these ranks.
+  /// Those from this device, kept once they have been asked for; null: there are none between the devices of these
+  /// ranks. Collective, and the same on all ranks.
   std::shared_ptr<DeviceMessages> messages(int device);
 
   /// @{
@@ -149,7 +149,7 @@ class Channel {
     int device;
     std::shared_ptr<DeviceMessages> messages;
   };
-  std::vector<MessagesOf> messages_;  ///< the last ones are in use
+  std::vector<MessagesOf> messages_;
 };
 
 }  // namespace cnc::detail

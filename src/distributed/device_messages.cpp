@@ -53,9 +53,8 @@ class CurrentDevice {
 class LibraryMessages final : public DeviceMessages {
  public:
   /// Errors   DeviceError.
-  LibraryMessages(int device, const ncclUniqueId& meeting, int rank, int ranks) : device_(device) {
+  explicit LibraryMessages(int device) : device_(device) {
     const CurrentDevice scope(device);
-    check(ncclCommInitRank(&ranks_, ranks, meeting, rank), "ncclCommInitRank");
     try {
       int lowest = 0, highest = 0;  // messages go out while products fill the device
       check(CNC_RUNTIME(DeviceGetStreamPriorityRange)(&lowest, &highest), "GetStreamPriorityRange");
@@ -69,6 +68,11 @@ class LibraryMessages final : public DeviceMessages {
       release();
       throw;
     }
+  }
+  /// Blocks until all ranks have come here; whether they meet.
+  bool meet(const ncclUniqueId& meeting, int rank, int ranks) {
+    const CurrentDevice scope(device_);
+    return ncclCommInitRank(&ranks_, ranks, meeting, rank) == ncclSuccess;
   }
   ~LibraryMessages() override { release(); }
   LibraryMessages(const LibraryMessages&) = delete;
@@ -98,6 +102,7 @@ class LibraryMessages final : public DeviceMessages {
     const CNC_RUNTIME(Error_t) code = CNC_RUNTIME(EventQuery)(there_);
     if (code == CNC_RUNTIME(Success)) return true;
     if (code != CNC_RUNTIME(ErrorNotReady)) check(code, "exchange");
+    (void)CNC_RUNTIME(GetLastError)();  // that it is not ready is no error
     if (++looks_ % looks_between == 0 && ranks_ != nullptr) {
       ncclResult_t failed = ncclSuccess;
       check(ncclCommGetAsyncError(ranks_, &failed), "ncclCommGetAsyncError");
@@ -159,14 +164,15 @@ std::unique_ptr<DeviceMessages> DeviceMessages::open(int device, Channel& channe
   } meeting{};
   if (channel.rank() == 0) meeting.is_open = ncclGetUniqueId(&meeting.id) == ncclSuccess;
   meeting = *channel.broadcast(&meeting, 1);
-  if (meeting.is_open == 0) return nullptr;
-  std::unique_ptr<DeviceMessages> messages;
-  try {
-    messages =
-        std::make_unique<LibraryMessages>(device, meeting.id, channel.rank(), channel.size());
-  } catch (const DeviceError&) {  // there is the other way
-  }
-  return channel.anywhere(messages == nullptr) ? nullptr : std::move(messages);
+  std::unique_ptr<LibraryMessages> messages;
+  if (meeting.is_open != 0) try {
+      messages = std::make_unique<LibraryMessages>(device);
+    } catch (const DeviceError&) {  // there is the other way
+    }
+  if (channel.anywhere(messages == nullptr)) return nullptr;
+  const bool met = messages->meet(meeting.id, channel.rank(), channel.size());
+  if (channel.anywhere(!met)) return nullptr;
+  return messages;
 }
 
 }  // namespace cnc::detail

@@ -12,7 +12,8 @@ class Channel;
 
 /// Messages from memory of one device to that of another, wherever it is, by their vendor's library: NCCL or RCCL.
 ///
-/// Nothing here waits for other ranks but open(): a device waits, beside its queue, and the host looks whether it still does.
+/// But for open() and the first exchange nothing here waits for other ranks: a device does, beside its queue, and the host looks
+/// whether it still does.
 class DeviceMessages {
  public:
   /// What goes to a rank, or comes from it.
@@ -27,8 +28,8 @@ class DeviceMessages {
   static std::unique_ptr<DeviceMessages> open(int device, Channel& channel);
   virtual ~DeviceMessages() = default;
 
-  /// Once the queue has come to what it has been given so far. To each rank and from it there is one part at most, and
-  /// both ranks have it; the first time they both are here at once.
+  /// Sends and receives once the queue has come to what it has been given so far. To each rank and from it there is one part
+  /// at most, which that rank receives or sends. The first call for a pair of ranks blocks until both have made it.
   /// Errors   DeviceError.
   virtual void begin(const Queue& queue, const std::vector<Part>& sends,
                      const std::vector<Part>& receives) = 0;

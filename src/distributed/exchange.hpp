@@ -164,14 +164,17 @@ class Exchange {
     else
       is_device ? packed_.give(ctx) : start(requests.sends);
   }
+  void finish_messages() {
+    try {
+      channel_->wait_until([&] { return messages_->are_there(); });
+    } catch (...) {
+      // Before memory is given back: for that a device ends what it does, which others will not come for.
+      messages_->give_up();
+      throw;
+    }
+  }
   void finish(const Context<Exec>& ctx, Requests& requests) {
-    if (messages_) try {
-        return channel_->wait_until([&] { return messages_->are_there(); });
-      } catch (...) {
-        messages_
-            ->give_up();  // before memory is given back, for which the device ends what it does
-        throw;
-      }
+    if (messages_) return finish_messages();
     if (is_device) {
       packed_.wait(ctx);
       start(requests.receives);
