@@ -38,7 +38,7 @@ struct DeviceShare {
   double f64, f32;
   double of(int value_bytes) const { return value_bytes == 8 ? f64 : f32; }
 };
-constexpr DeviceShare device_csr = {0.72, 0.66};
+constexpr DeviceShare device_csr = {0.70, 0.66};
 constexpr DeviceShare device_bcsr = {0.60, 0.50};
 constexpr DeviceShare device_sliced_scalars = {0.82, 0.82};
 constexpr DeviceShare device_sliced_blocks = {0.90, 0.88};
