@@ -18,8 +18,7 @@ namespace detail {
 namespace {
 
 /// Looks before the first one where ranks have processors of their own: a tenth of a millisecond of MPI, one or two of
-/// DeviceMessages. Who gives a processor
-/// away on a busy machine has it back milliseconds later.
+/// DeviceMessages. Who gives a processor away on a busy machine has it back milliseconds later.
 constexpr int looks_of_patience = 2048;
 
 constexpr const char* no_exception = "an exception that is no std::exception";
