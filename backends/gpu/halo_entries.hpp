@@ -128,10 +128,10 @@ bool HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>
                                            Run halo_run{values,
                                                         inverse,
                                                         v,
-                                                        plan.pointers(),
-                                                        plan.words.data(),
+                                                        plan.parts,
+                                                        plan.words,
                                                         plan.word_count,
-                                                        {plan.slots.data(), plan.arrived.data()},
+                                                        {plan.slots, plan.arrived},
                                                         plan.notes.template as<HaloNotes>(),
                                                         {}};
                                            if constexpr (Run::is_among)

@@ -16,7 +16,8 @@
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 using namespace methods;
-using cnc::detail::Part, cnc::detail::PartArrays, cnc::detail::Slice, cnc::detail::part_lanes;
+using cnc::detail::Part, cnc::detail::PartArrays, cnc::detail::PlacedArray, cnc::detail::Slice,
+    cnc::detail::part_lanes;
 
 /// Whether runs of a method have this form. In its recurrence the product comes first, its operand is what the pass at the end has
 /// preconditioned, and the sums of that pass are r . M^-1 r and r . r.
@@ -50,26 +51,6 @@ struct alignas(2 * sizeof(V)) EntryPair {
   V first, second;
 };
 
-/// An array on the device.
-template <class T>
-struct DeviceArray {
-  std::optional<DeviceBuffer> buffer;
-  void allocate(const Queue& queue, std::size_t n) {
-    buffer.emplace(queue.device, std::max<std::size_t>(1, n) * sizeof(T));
-  }
-  template <class From>
-  void copy(const Queue& queue, const From& from) {
-    allocate(queue, from.size());
-    if (from.size() > 0) copy_to_device(queue, data(), from.data(), from.size() * sizeof(T));
-  }
-  /// Zeros.
-  void clear(const Queue& queue, std::size_t n) {
-    allocate(queue, n);
-    fill_bytes(queue, data(), 0, n * sizeof(T));
-  }
-  T* data() const { return buffer ? buffer->template as<T>() : nullptr; }
-};
-
 template <class T>
 using DevicePointer = const T*;
 
@@ -78,10 +59,12 @@ using DevicePointer = const T*;
 template <class V>
 struct HaloPlan {
   const void* pattern = nullptr;  ///< by which the matrix is known again
-  PartArrays<DeviceArray> parts;
-  DeviceArray<StampedWord<V>> words;
-  DeviceArray<StampedSums::Slot> slots;
-  DeviceArray<std::uint32_t> arrived;
+  std::optional<DeviceBuffer>
+      memory;  ///< of all that follows: an allocation takes as long as copying a megabyte
+  PartArrays<DevicePointer> parts = {};
+  StampedWord<V>* words = nullptr;
+  StampedSums::Slot* slots = nullptr;
+  std::uint32_t* arrived = nullptr;
   bool has_diagonal = false;  ///< among the entries: where there is no preconditioner
   PinnedBuffer notes;
   std::optional<PeerOperand<V>> peers;  ///< of the last run, if there are other devices
@@ -93,27 +76,35 @@ struct HaloPlan {
 
   explicit HaloPlan(int device) : notes(device, sizeof(HaloNotes)) {}
 
-  PartArrays<DevicePointer> pointers() const {
-    return {parts.part.data(),    parts.rows.data(),   parts.diagonal.data(), parts.exports.data(),
-            parts.imports.data(), parts.slices.data(), parts.columns.data(),  parts.places.data(),
-            parts.absent.data(),  parts.sent.data(),   parts.sent_end.data()};
-  }
   void copy(const Queue& queue, const cnc::detail::HostParts& host) {
-    parts.part.copy(queue, host.part);
-    parts.rows.copy(queue, host.rows);
-    parts.diagonal.copy(queue, host.diagonal);
-    parts.exports.copy(queue, host.exports);
-    parts.imports.copy(queue, host.imports);
-    parts.slices.copy(queue, host.slices);
-    parts.columns.copy(queue, host.columns);
-    parts.places.copy(queue, host.places);
-    parts.absent.copy(queue, host.absent);
-    parts.sent.copy(queue, host.sent);
-    parts.sent_end.copy(queue, host.sent_end);
     word_count = host.words;
-    words.clear(queue, 2 * std::size_t(host.words));
-    slots.clear(queue, 2 * host.part.size());
-    arrived.clear(queue, 1);
+    PlacedArray<StampedWord<V>> its_words;
+    PlacedArray<StampedSums::Slot> its_slots;
+    PlacedArray<std::uint32_t> counter;
+    its_words.resize(2 * std::size_t(host.words));
+    its_slots.resize(2 * host.part.size());
+    counter.resize(1);
+    const auto place = [&](std::byte* to) {
+      std::size_t end = host.memory.size();
+      its_words.place(to, end);
+      its_slots.place(to, end);
+      counter.place(to, end);
+      return end;
+    };
+    const std::size_t bytes = place(nullptr);
+    auto* const there = memory.emplace(queue.device, bytes).template as<std::byte>();
+    place(there);
+    words = its_words.data();
+    slots = its_slots.data();
+    arrived = counter.data();
+    for_each_array(
+        [&]<class T>(const T*& at, const PlacedArray<T>& array) {
+          at = reinterpret_cast<const T*>(
+              there + (reinterpret_cast<const std::byte*>(array.data()) - host.memory.data()));
+        },
+        parts, host);
+    fill_bytes(queue, there + host.memory.size(), 0, bytes - host.memory.size());
+    copy_to_device(queue, there, host.memory.data(), host.memory.size());
   }
 };
 

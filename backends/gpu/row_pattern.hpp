@@ -6,6 +6,8 @@
 
 #include <gpu/runtime.hpp>
 
+#include <target/launch.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +22,23 @@ cnc::detail::HostArray<T> on_host(const Queue& queue, const T* from, std::size_t
   cnc::detail::HostArray<T> copy(n);
   if (n > 0) copy_to_host(queue, copy.data(), from, n * sizeof(T));
   return copy;
+}
+
+inline constexpr int present_threads = 256;
+
+/// The bits of a DiaPattern, a thread for each row: a fraction of the values that they are told from.
+template <class M>
+CNC_GPU_KERNEL(present_threads)
+present_kernel(index_t rows, index_t diagonals, const M* values, index_t bytes_per_row,
+               std::uint8_t* present) {
+  const offset_t row = offset_t(block_index()) * block_threads() + thread_index();
+  if (row >= rows) return;
+  for (index_t byte = 0; byte < bytes_per_row; ++byte) {
+    unsigned bits = 0;
+    for (index_t d = 8 * byte; d < 8 * byte + 8 && d < diagonals; ++d)
+      bits |= (values[offset_t(d) * rows + row] != M(0) ? 1u : 0u) << (d % 8);
+    present[row * bytes_per_row + byte] = static_cast<std::uint8_t>(bits);
+  }
 }
 
 /// @{
@@ -41,22 +60,14 @@ cnc::detail::BsellPattern host_pattern(const Queue& queue, const BsellOperand<M>
 }
 template <class M>
 cnc::detail::DiaPattern host_pattern(const Queue& queue, const DiaOperand<M>& A) {
-  constexpr index_t piece_rows = 1 << 15;  // of a diagonal, which is as long as the matrix
   cnc::detail::DiaPattern pattern{
       A.rows, A.symmetric, on_host(queue, A.offsets, std::size_t(A.diagonals)), {}};
-  const std::size_t bytes = pattern.bytes_per_row();
-  pattern.present.allocate(std::size_t(A.rows) * bytes);
-  std::fill(pattern.present.begin(), pattern.present.end(), std::uint8_t(0));
-  cnc::detail::HostArray<M> piece(std::size_t(std::min(A.rows, piece_rows)));
-  for (index_t d = 0; d < A.diagonals; ++d)
-    for (index_t first = 0; first < A.rows; first += piece_rows) {
-      const auto n = std::size_t(std::min(piece_rows, A.rows - first));
-      copy_to_host(queue, piece.data(), A.values + offset_t(d) * A.rows + first, n * sizeof(M));
-      std::uint8_t* const to =
-          pattern.present.data() + std::size_t(first) * bytes + std::size_t(d) / 8;
-      for (std::size_t k = 0; k < n; ++k)
-        to[k * bytes] |= static_cast<std::uint8_t>((piece[k] != M(0) ? 1 : 0) << (d % 8));
-    }
+  const std::size_t bytes = std::size_t(A.rows) * pattern.bytes_per_row();
+  const DeviceBuffer present(queue.device, std::max<std::size_t>(1, bytes));
+  launch("present", queue, {ceil_div(A.rows, present_threads), present_threads}, present_kernel<M>,
+         A.rows, A.diagonals, A.values, static_cast<index_t>(pattern.bytes_per_row()),
+         present.as<std::uint8_t>());
+  pattern.present = on_host(queue, present.as<std::uint8_t>(), bytes);
   return pattern;
 }
 /// @}

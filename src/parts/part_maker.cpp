@@ -4,6 +4,7 @@
 #include "parts/partition.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <span>
 #include <utility>
@@ -69,18 +70,24 @@ RowPattern widened(const RowPattern& A, const PatternBeyond& beyond) {
 class PartMaker {
  public:
   /// A: with the entries beyond, if there are any; part: of each of its rows.
-  PartMaker(const RowPattern& A, const PartShape& shape, std::vector<index_t> part,
+  PartMaker(const RowPattern& A, const PartShape& shape, const HostArray<index_t>& part,
             const PatternBeyond* beyond)
-      : A_(A), shape_(shape), beyond_(beyond), part_(std::move(part)), own_(A.rows) {
-    made_.part.allocate(static_cast<std::size_t>(shape.parts));
-    halo_.resize(made_.part.size());
+      : A_(A),
+        shape_(shape),
+        beyond_(beyond),
+        columns_(A.rows + (beyond != nullptr ? beyond->columns : 0)),
+        part_of_(part),
+        own_(static_cast<std::size_t>(A.rows)),
+        word_(static_cast<std::size_t>(A.rows)),
+        parts_(static_cast<std::size_t>(shape.parts)),
+        halo_(parts_.size()),
+        first_word_(parts_.size(), 0) {
     deal_out_rows();
-    columns_ = A_.rows + (beyond_ != nullptr ? beyond_->columns : 0);
-    part_.resize(static_cast<std::size_t>(columns_), of_nobody);
     if (beyond_ != nullptr) list_sent();
     held_ = shape.held(made_.rows_per_thread);
     for_parts([&] { return RowSet(columns_); },
               [&](index_t p, RowSet& found) { look_at(p, found); });
+    for_parts([] { return 0; }, [&](index_t p, int) { count_words(p); });
     place();
     for_parts([] { return 0; }, [&](index_t p, int) { number_words(p); });
     if (!made_.numbered) return;
@@ -90,7 +97,7 @@ class PartMaker {
   HostParts take() { return std::move(made_); }
 
  private:
-  static constexpr index_t of_nobody = -1;
+  static constexpr index_t no_word = -1, some_word = 0;
 
   /// Local numbers of the part that a thread lays out, by row.
   struct HostNumbers {
@@ -98,9 +105,10 @@ class PartMaker {
     explicit HostNumbers(std::size_t rows) { all.allocate(rows); }
   };
 
-  Part& part(index_t p) { return made_.part[std::size_t(p)]; }
+  Part& part(index_t p) { return parts_[std::size_t(p)]; }
   std::span<index_t> own(index_t p) {
-    return std::span(own_).subspan(first_own_[std::size_t(p)], std::size_t(part(p).own));
+    return std::span(own_.data(), own_.size())
+        .subspan(first_own_[std::size_t(p)], std::size_t(part(p).own));
   }
 
   /// Calls f(p, scratch), with one make_scratch() for all parts of a thread.
@@ -123,19 +131,33 @@ class PartMaker {
       f(A_.columns[std::size_t(k)], A_.places[std::size_t(k)]);
   }
 
-  /// Own rows of each part in the order of the matrix, in which neighbours are near.
+  /// Own rows of each part in the order of the matrix, in which neighbours are near. Each thread has a range of the rows; those of
+  /// a part come from one range after the other.
   void deal_out_rows() {
-    std::vector<std::size_t> next(made_.part.size() + 1, 0);
-    for (const index_t p : part_) ++next[std::size_t(p) + 1];
-    for (std::size_t p = 0; p < made_.part.size(); ++p) {
-      made_.part[p] = {};
-      made_.part[p].own = static_cast<index_t>(next[p + 1]);
+    const std::size_t parts = parts_.size();
+    const int threads = threads_for(A_.rows);
+    std::vector<std::size_t> next(static_cast<std::size_t>(threads) * parts, 0);
+    const auto of_thread = [&](int thread) { return next.data() + std::size_t(thread) * parts; };
+    parallel_ranges(A_.rows, threads, [&](index_t begin, index_t end, int thread) {
+      std::size_t* const count = of_thread(thread);
+      for (index_t i = begin; i < end; ++i) {
+        ++count[part_of_[std::size_t(i)]];
+        word_[std::size_t(i)] = no_word;
+      }
+    });
+    std::size_t first = 0;
+    for (std::size_t p = 0; p < parts; ++p) {
+      first_own_.push_back(first);
+      for (int thread = 0; thread < threads; ++thread)
+        first += std::exchange(of_thread(thread)[p], first);
+      parts_[p].own = static_cast<index_t>(first - first_own_[p]);
       made_.rows_per_thread =
-          std::max(made_.rows_per_thread, int(ceil_div(made_.part[p].own, shape_.threads)));
-      next[p + 1] += next[p];
+          std::max(made_.rows_per_thread, int(ceil_div(parts_[p].own, shape_.threads)));
     }
-    first_own_ = next;
-    for (index_t i = 0; i < A_.rows; ++i) own_[next[std::size_t(part_[std::size_t(i)])]++] = i;
+    parallel_ranges(A_.rows, threads, [&](index_t begin, index_t end, int thread) {
+      std::size_t* const at = of_thread(thread);
+      for (index_t i = begin; i < end; ++i) own_[at[part_of_[std::size_t(i)]]++] = i;
+    });
   }
 
   /// What is sent of each row.
@@ -158,10 +180,13 @@ class PartMaker {
     for (const index_t row : rows) {
       entries += length(row);
       for_neighbours(row, [&](index_t j, index_t) {
-        if (part_[std::size_t(j)] != p) found.add(j);
+        if (j >= A_.rows || part_of_[std::size_t(j)] != p) found.add(j);
       });
     }
     found.move_to(halo_[std::size_t(p)]);
+    for (const index_t row : halo_[std::size_t(p)])
+      if (row < A_.rows)
+        std::atomic_ref(word_[std::size_t(row)]).store(some_word, std::memory_order_relaxed);
     if (4 * groups_of(rows) > 5 * (entries / (2 * part_lanes))) {
       std::vector<index_t> sorted(rows.begin(), rows.end());
       std::stable_sort(sorted.begin(), sorted.end(),
@@ -196,21 +221,20 @@ class PartMaker {
     return all;
   }
 
-  /// Where the share of each part begins, and a word for each row that is in a halo, those of a part together.
+  /// Own rows that are in a halo.
+  void count_words(index_t p) {
+    const std::span<index_t> rows = own(p);
+    first_word_[std::size_t(p)] = static_cast<index_t>(std::count_if(
+        rows.begin(), rows.end(), [&](index_t row) { return word_[std::size_t(row)] != no_word; }));
+  }
+
+  /// Where the share of each part begins, and the words of its rows, which are together.
   void place() {
-    word_.assign(part_.size(), -1);
-    first_word_.assign(made_.part.size(), 0);
-    for (const auto& rows : halo_)
-      for (const index_t row : rows) {
-        if (row >= A_.rows || word_[std::size_t(row)] == 0) continue;
-        word_[std::size_t(row)] = 0;
-        ++first_word_[std::size_t(part_[std::size_t(row)])];
-      }
     for (index_t& words : first_word_) made_.words += std::exchange(words, made_.words);
     const auto all = static_cast<offset_t>(A_.absent.size());
     Part end;
-    for (std::size_t k = 0; k < made_.part.size(); ++k) {
-      Part& made = made_.part[k];
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      Part& made = parts_[k];
       made.first_row = end.first_row;
       made.first_halo = end.first_halo;
       made.first_slice = end.first_slice;
@@ -226,16 +250,19 @@ class PartMaker {
       made.absent = end.first_absent - made.first_absent;
       made_.numbered &= made.own + made.halo <= most_local_numbers;
     }
+    made_.part.resize(parts_.size());
     for (auto* by_row : {&made_.rows, &made_.diagonal, &made_.exports})
-      by_row->allocate(static_cast<std::size_t>(end.first_row));
-    made_.sent.allocate(static_cast<std::size_t>(end.first_sent));
-    made_.sent_end.allocate(beyond_ != nullptr ? static_cast<std::size_t>(end.first_row) : 0);
-    made_.imports.allocate(static_cast<std::size_t>(end.first_halo));
-    made_.slices.allocate(static_cast<std::size_t>(end.first_slice));
+      by_row->resize(static_cast<std::size_t>(end.first_row));
+    made_.sent.resize(static_cast<std::size_t>(end.first_sent));
+    made_.sent_end.resize(beyond_ != nullptr ? static_cast<std::size_t>(end.first_row) : 0);
+    made_.imports.resize(static_cast<std::size_t>(end.first_halo));
+    made_.slices.resize(static_cast<std::size_t>(end.first_slice));
     const auto pairs = static_cast<std::size_t>(end.first_group) * part_lanes;
-    made_.columns.allocate(made_.numbered ? pairs : 0);
-    made_.places.allocate(made_.numbered ? 2 * pairs : 0);
-    made_.absent.allocate(A_.absent.size());
+    made_.columns.resize(made_.numbered ? pairs : 0);
+    made_.places.resize(made_.numbered ? 2 * pairs : 0);
+    made_.absent.resize(A_.absent.size());
+    made_.allocate();
+    std::copy(parts_.begin(), parts_.end(), made_.part.begin());
     std::copy(A_.absent.begin(), A_.absent.end(), made_.absent.begin());
   }
 
@@ -246,7 +273,7 @@ class PartMaker {
     auto at = static_cast<std::size_t>(made.first_row);
     for (const index_t row : own(p)) {
       const auto i = static_cast<std::size_t>(row);
-      if (word_[i] >= 0) word_[i] = word++;
+      if (word_[i] != no_word) word_[i] = word++;
       made_.rows[at] = row;
       made_.diagonal[at] = A_.diagonal[i];
       if (beyond_ != nullptr) {
@@ -313,13 +340,15 @@ class PartMaker {
   const RowPattern& A_;
   PartShape shape_;
   const PatternBeyond* beyond_;
-  index_t columns_ = 0, held_ = 0;
-  std::vector<index_t> part_;           ///< of each row, and of columns beyond
-  std::vector<index_t> own_;            ///< rows of part 0, 1, ...
+  index_t columns_, held_ = 0;          ///< with those beyond
+  const HostArray<index_t>& part_of_;   ///< each row
+  HostArray<index_t> own_;              ///< rows of part 0, 1, ...
   std::vector<std::size_t> first_own_;  ///< of each part in there
+  /// That a row goes to, some_word before they are numbered; no_word: nobody gathers it.
+  HostArray<index_t> word_;
+  std::vector<Part> parts_;
   std::vector<std::vector<index_t>> halo_;
-  std::vector<index_t> word_;        ///< that a row goes to; -1: nobody gathers it
-  std::vector<index_t> first_word_;  ///< of each part
+  std::vector<index_t> first_word_;  ///< of each part; before they are numbered how many
   std::vector<index_t> sent_,
       first_sent_;  ///< of each row what is sent, and where its share begins
   HostParts made_;
@@ -328,9 +357,9 @@ class PartMaker {
 }  // namespace
 
 HostParts make_parts(const RowPattern& A, const PartShape& shape, const PatternBeyond* beyond) {
-  std::vector<index_t> part = partition(A, shape.parts);
-  if (beyond == nullptr) return PartMaker(A, shape, std::move(part), nullptr).take();
-  return PartMaker(widened(A, *beyond), shape, std::move(part), beyond).take();
+  const HostArray<index_t> part = partition(A, shape.parts);
+  if (beyond == nullptr) return PartMaker(A, shape, part, nullptr).take();
+  return PartMaker(widened(A, *beyond), shape, part, beyond).take();
 }
 
 }  // namespace cnc::detail

@@ -37,20 +37,60 @@ index_t left_rows(index_t rows, const Range& parts) {
   return static_cast<index_t>(offset_t(rows) * (parts.size() / 2) / parts.size());
 }
 
+/// Cuts what goes to some parts in two until each goes to one, all of a level at the same time: cut(whole) says where, take(whole, side) is
+/// one half. A whole of one part, or of none, is done when it has been cut.
+template <class Whole, class Cut, class Take>
+void bisect(Whole all, index_t rows, const Cut& cut, const Take& take) {
+  const int threads = threads_for(rows);
+  std::vector<Whole> level;
+  level.push_back(std::move(all));
+  while (!level.empty()) {
+    const auto size = static_cast<index_t>(level.size());
+    parallel_for(
+        size, [&](index_t k) { cut(level[std::size_t(k)]); }, threads);
+    std::vector<Whole> halves(2 * level.size());
+    parallel_for(
+        2 * size,
+        [&](index_t k) {
+          const Whole& whole = level[std::size_t(k / 2)];
+          if (whole.parts.size() < 2) return;
+          const index_t middle = whole.parts.begin + whole.parts.size() / 2;
+          Whole& half = halves[std::size_t(k)];
+          half = take(whole, k % 2);
+          half.parts =
+              k % 2 == 0 ? Range{whole.parts.begin, middle} : Range{middle, whole.parts.end};
+        },
+        threads);
+    level.clear();
+    for (Whole& half : halves)
+      if (half.parts.size() > 0) level.push_back(std::move(half));
+  }
+}
+
 /// A grid in boxes whose sides are stairs, so that all have the same size. Rows of a line are taken together.
 class GridBisection {
  public:
   GridBisection(index_t rows, std::vector<index_t> strides, index_t parts)
       : strides_(std::move(strides)), part_(static_cast<std::size_t>(rows)) {
     const index_t length = strides_.size() > 1 ? strides_[1] : std::max<index_t>(1, rows);
-    std::vector<Range> lines;
+    Whole all{{}, rows, {0, parts}};
     for (index_t first = 0; first < rows; first += length)
-      lines.push_back({first, std::min(rows, first + length)});
-    split(std::move(lines), rows, {0, parts});
+      all.pieces.push_back({first, std::min(rows, first + length)});
+    bisect(
+        std::move(all), rows, [&](Whole& whole) { cut(whole); },
+        [&](const Whole& whole, index_t side) { return half(whole, side); });
   }
-  std::vector<index_t> take() { return std::move(part_); }
+  HostArray<index_t> take() { return std::move(part_); }
 
  private:
+  struct Whole {
+    std::vector<Range> pieces;
+    index_t rows = 0;
+    Range parts = {0, 0};
+    std::size_t direction = 0;  ///< in which it is cut, ...
+    index_t at = 0, rest = 0;   ///< ... at this coordinate, so many rows there going to the left
+  };
+
   index_t coordinate(index_t row, std::size_t direction) const {
     const index_t inside = direction + 1 < strides_.size() ? row % strides_[direction + 1] : row;
     return inside / strides_[direction];
@@ -61,64 +101,62 @@ class GridBisection {
     return {first, direction == 0 ? first + piece.size() : first + 1};
   }
 
-  void split(std::vector<Range> pieces, index_t rows, const Range& parts) {
-    if (parts.size() == 1) {
-      for (const Range& piece : pieces)
-        std::fill(part_.begin() + piece.begin, part_.begin() + piece.end, parts.begin);
+  /// Its first rows by their coordinate in the longest direction, then by number, are the left half.
+  void cut(Whole& whole) {
+    if (whole.parts.size() == 1) {
+      for (const Range& piece : whole.pieces)
+        std::fill(part_.begin() + piece.begin, part_.begin() + piece.end, whole.parts.begin);
       return;
     }
-    const index_t left = left_rows(rows, parts), middle = parts.begin + parts.size() / 2;
-    std::vector<Range> halves[2];
-    halve(pieces, left, halves);
-    pieces = {};
-    split(std::move(halves[0]), left, {parts.begin, middle});
-    split(std::move(halves[1]), rows - left, {middle, parts.end});
-  }
-
-  /// The first `left` rows by their coordinate in the longest direction, then by number, and the others.
-  void halve(const std::vector<Range>& pieces, index_t left, std::vector<Range> (&halves)[2]) {
-    std::size_t longest = 0;
     Range extent = {0, 0};
     for (std::size_t direction = 0; direction < strides_.size(); ++direction) {
       Range all = {0, 0};
-      for (const Range& piece : pieces) {
+      for (const Range& piece : whole.pieces) {
         const Range at = coordinates(piece, direction);
         all =
             all.size() == 0 ? at : Range{std::min(all.begin, at.begin), std::max(all.end, at.end)};
       }
-      if (all.size() >= extent.size()) extent = all, longest = direction;
+      if (all.size() >= extent.size()) extent = all, whole.direction = direction;
     }
     // How many rows there are at each coordinate: of changes from one to the next, their sums.
     std::vector<index_t> changes(static_cast<std::size_t>(extent.size()) + 1, 0);
-    for (const Range& piece : pieces) {
-      const Range at = coordinates(piece, longest);
+    for (const Range& piece : whole.pieces) {
+      const Range at = coordinates(piece, whole.direction);
       const index_t each = piece.size() / at.size();
       changes[std::size_t(at.begin - extent.begin)] += each;
       changes[std::size_t(at.end - extent.begin)] -= each;
     }
-    index_t cut = extent.begin, here = changes[0], rest = left;
-    while (cut < extent.end && rest >= here) {
-      rest -= here;
-      ++cut;
-      here += changes[std::size_t(cut - extent.begin)];
-    }
-    for (const Range& piece : pieces) {
-      const Range at = coordinates(piece, longest);
-      const index_t each = piece.size() / at.size();
-      index_t to_left = each * std::clamp<index_t>(cut - at.begin, 0, at.size());
-      if (at.begin <= cut && cut < at.end) {
-        const index_t more = std::min(rest, each);
-        to_left += more;
-        rest -= more;
-      }
-      const index_t between = piece.begin + to_left;
-      if (piece.begin < between) halves[0].push_back({piece.begin, between});
-      if (between < piece.end) halves[1].push_back({between, piece.end});
+    whole.at = extent.begin;
+    whole.rest = left_rows(whole.rows, whole.parts);
+    for (index_t here = changes[0]; whole.at < extent.end && whole.rest >= here;
+         here += changes[std::size_t(whole.at - extent.begin)]) {
+      whole.rest -= here;
+      ++whole.at;
     }
   }
 
+  Whole half(const Whole& whole, index_t side) const {
+    const index_t left = left_rows(whole.rows, whole.parts);
+    Whole half{{}, side == 0 ? left : whole.rows - left, {}};
+    index_t rest = whole.rest;
+    for (const Range& piece : whole.pieces) {
+      const Range at = coordinates(piece, whole.direction);
+      const index_t each = piece.size() / at.size();
+      index_t rows = each * std::clamp<index_t>(whole.at - at.begin, 0, at.size());
+      if (at.begin <= whole.at && whole.at < at.end) {
+        const index_t more = std::min(rest, each);
+        rows += more;
+        rest -= more;
+      }
+      const index_t between = piece.begin + rows;
+      const Range mine = side == 0 ? Range{piece.begin, between} : Range{between, piece.end};
+      if (mine.size() > 0) half.pieces.push_back(mine);
+    }
+    return half;
+  }
+
   std::vector<index_t> strides_;
-  std::vector<index_t> part_;
+  HostArray<index_t> part_;
 };
 
 /// Some rows of a matrix, numbered anew, and the entries among them.
@@ -132,61 +170,46 @@ struct Graph {
 class GraphBisection {
  public:
   GraphBisection(const RowPattern& A, index_t parts) : part_(static_cast<std::size_t>(A.rows)) {
-    std::vector<Half> level(1), next;
-    level[0].parts = {0, parts};
-    {  // in the order of a search, neighbours are near
-      const std::vector<index_t> order = search(A.rows, A.offsets, A.columns, 0);
-      level[0].graph = take_rows(A.offsets, A.columns, order, {0, A.rows}, numbers(order));
-      level[0].graph.rows = order;
-    }
-    while (!level.empty()) {
-      std::vector<Half> halves(2 * level.size());
-      parallel_for(
-          static_cast<index_t>(level.size()),
-          [&](index_t k) {
-            const auto at = static_cast<std::size_t>(k);
-            split(level[at], halves[2 * at], halves[2 * at + 1]);
-          },
-          threads_for(A.rows));
-      level.clear();
-      for (Half& half : halves)
-        if (half.parts.size() > 0) level.push_back(std::move(half));
-    }
+    // In the order of a search, neighbours are near.
+    Whole all{in_order(A, search(A.rows, A.offsets, A.columns, 0)), {0, parts}, {}, {}};
+    bisect(
+        std::move(all), A.rows, [&](Whole& whole) { cut(whole); },
+        [](const Whole& whole, index_t side) { return half(whole, side); });
   }
-  std::vector<index_t> take() { return std::move(part_); }
+  HostArray<index_t> take() { return std::move(part_); }
 
  private:
-  struct Half {
+  struct Whole {
     Graph graph;
     Range parts = {0, 0};
+    std::vector<index_t> order, number;  ///< by which it is cut, and the place of each row in there
   };
 
-  void split(Half& whole, Half& left, Half& right) {
-    Graph& graph = whole.graph;
-    const Range parts = whole.parts;
-    if (parts.size() == 1 || graph.size() == 0) {
-      for (const index_t row : graph.rows) part_[std::size_t(row)] = parts.begin;
+  void cut(Whole& whole) {
+    const Graph& graph = whole.graph;
+    if (whole.parts.size() == 1 || graph.size() == 0) {
+      for (const index_t row : graph.rows) part_[std::size_t(row)] = whole.parts.begin;
+      whole.parts = {};
       return;
     }
     // Rows come in the order of a search that was larger: the last is far from others.
-    std::vector<index_t> order;
     index_t from = graph.size() - 1;
     for (int times = 0; times < 2; ++times) {
-      order = search(graph.size(), graph.offsets, graph.columns, from);
-      from = order.back();
+      whole.order = search(graph.size(), graph.offsets, graph.columns, from);
+      from = whole.order.back();
     }
-    const std::vector<index_t> number = numbers(order);
-    const index_t cut = left_rows(graph.size(), parts), middle = parts.begin + parts.size() / 2;
-    const auto take_half = [&](const Range& rows, const Range& its_parts) {
-      Half half{take_rows(graph.offsets, graph.columns, order, rows, number), its_parts};
-      half.graph.rows.reserve(static_cast<std::size_t>(rows.size()));
-      for (index_t k = rows.begin; k < rows.end; ++k)
-        half.graph.rows.push_back(graph.rows[std::size_t(order[std::size_t(k)])]);
-      return half;
-    };
-    left = take_half({0, cut}, {parts.begin, middle});
-    right = take_half({cut, graph.size()}, {middle, parts.end});
-    graph = {};
+    whole.number = numbers(whole.order);
+  }
+
+  static Whole half(const Whole& whole, index_t side) {
+    const Graph& graph = whole.graph;
+    const index_t middle = left_rows(graph.size(), whole.parts);
+    const Range rows = side == 0 ? Range{0, middle} : Range{middle, graph.size()};
+    Whole half{take_rows(graph, whole.order, rows, whole.number), {}, {}, {}};
+    half.graph.rows.reserve(static_cast<std::size_t>(rows.size()));
+    for (index_t k = rows.begin; k < rows.end; ++k)
+      half.graph.rows.push_back(graph.rows[std::size_t(whole.order[std::size_t(k)])]);
+    return half;
   }
 
   static std::vector<index_t> numbers(const std::vector<index_t>& order) {
@@ -196,11 +219,31 @@ class GraphBisection {
     return number;
   }
 
+  /// All rows in an order, on the library's threads.
+  static Graph in_order(const RowPattern& A, std::vector<index_t> order) {
+    const std::vector<index_t> number = numbers(order);
+    Graph graph;
+    graph.offsets.allocate(order.size() + 1);
+    graph.offsets[0] = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const auto row = static_cast<std::size_t>(order[k]);
+      graph.offsets[k + 1] = graph.offsets[k] + A.offsets[row + 1] - A.offsets[row];
+    }
+    graph.columns.allocate(A.columns.size());
+    parallel_for(A.rows, [&](index_t k) {
+      auto to = static_cast<std::size_t>(graph.offsets[std::size_t(k)]);
+      const auto row = static_cast<std::size_t>(order[std::size_t(k)]);
+      for (index_t e = A.offsets[row]; e < A.offsets[row + 1]; ++e)
+        graph.columns[to++] = number[std::size_t(A.columns[std::size_t(e)])];
+    });
+    graph.rows = std::move(order);
+    return graph;
+  }
+
   /// The entries among the rows at some places of an order, by these places.
-  template <class Indices>
-  static Graph take_rows(const Indices& offsets, const Indices& columns,
-                         const std::vector<index_t>& order, const Range& places,
+  static Graph take_rows(const Graph& whole, const std::vector<index_t>& order, const Range& places,
                          const std::vector<index_t>& number) {
+    const HostArray<index_t>&offsets = whole.offsets, &columns = whole.columns;
     Graph part;
     part.offsets.allocate(static_cast<std::size_t>(places.size()) + 1);
     index_t entries = 0;
@@ -224,9 +267,8 @@ class GraphBisection {
   }
 
   /// Rows in the order of a breadth-first search; where it does not reach all, from the first that is left.
-  template <class Indices>
-  static std::vector<index_t> search(index_t rows, const Indices& offsets, const Indices& columns,
-                                     index_t from) {
+  static std::vector<index_t> search(index_t rows, const HostArray<index_t>& offsets,
+                                     const HostArray<index_t>& columns, index_t from) {
     const auto n = static_cast<std::size_t>(rows);
     std::vector<index_t> reached(n + 1);
     std::vector<char> found(n, 0);
@@ -250,7 +292,7 @@ class GraphBisection {
     return reached;
   }
 
-  std::vector<index_t> part_;
+  HostArray<index_t> part_;
 };
 
 }  // namespace
@@ -287,7 +329,7 @@ std::vector<index_t> grid_strides(const RowPattern& A) {
   return strides;
 }
 
-std::vector<index_t> partition(const RowPattern& A, index_t parts) {
+HostArray<index_t> partition(const RowPattern& A, index_t parts) {
   if (A.rows == 0) return {};
   std::vector<index_t> strides = grid_strides(A);
   if (!strides.empty()) return GridBisection(A.rows, std::move(strides), parts).take();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "parts/host_array.hpp"
 #include "parts/row_pattern.hpp"
 
 #include <vector>
@@ -12,6 +13,6 @@ std::vector<index_t> grid_strides(const RowPattern& A);
 /// The part of each row, of parts of equal size that gather little from each other. By recursive bisection: a grid, told by the few
 /// distances between neighbours, across its longest side; any other graph between levels of a breadth-first search from one
 /// of its ends. Cost O(entries) for a grid, O(entries log parts) for others, on the library's threads.
-std::vector<index_t> partition(const RowPattern& A, index_t parts);
+HostArray<index_t> partition(const RowPattern& A, index_t parts);
 
 }  // namespace cnc::detail

@@ -4,6 +4,7 @@
 
 #include "parts/host_array.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 // A matrix cut into parts for blocks of threads that keep all they gather. Rows of a part have local numbers: those of its own from 0,
@@ -64,10 +65,63 @@ struct PartArrays {
 /// Its own inverse.
 constexpr index_t place_beyond(index_t entry) { return -2 - entry; }
 
-struct HostParts : PartArrays<HostArray> {
+/// Calls f with the array of each of some, one after the other.
+template <class F, class... Arrays>
+void for_each_array(const F& f, Arrays&&... a) {
+  f(a.part...);
+  f(a.rows...);
+  f(a.diagonal...);
+  f(a.exports...);
+  f(a.imports...);
+  f(a.slices...);
+  f(a.columns...);
+  f(a.places...);
+  f(a.absent...);
+  f(a.sent...);
+  f(a.sent_end...);
+}
+
+/// An array that has its place in memory with others.
+template <class T>
+class PlacedArray {
+ public:
+  void resize(std::size_t n) { size_ = n; }
+  std::size_t size() const { return size_; }
+  T* data() const { return data_; }
+  T& operator[](std::size_t k) const { return data_[k]; }
+  T* begin() const { return data_; }
+  T* end() const { return data_ + size_; }
+
+  /// Takes its room from `end` on, which moves on behind it; from nothing, it only tells where it would end.
+  void place(std::byte* memory, std::size_t& end) {
+    constexpr std::size_t line = 256;  // as devices read best
+    end = (end + line - 1) / line * line;
+    if (memory != nullptr) data_ = reinterpret_cast<T*>(memory + end);
+    end += size_ * sizeof(T);
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// All arrays in one piece of memory, which goes to a device at once.
+struct HostParts : PartArrays<PlacedArray> {
+  HostArray<std::byte> memory;
   int rows_per_thread = 1;
   index_t words = 0;
   bool numbered = true;  ///< local numbers have 16 bits
+
+  /// Once all have their sizes.
+  void allocate() {
+    const auto place = [this](std::byte* to) {
+      std::size_t end = 0;
+      for_each_array([&](auto& array) { array.place(to, end); }, *this);
+      return end;
+    };
+    memory.allocate(place(nullptr));
+    place(memory.data());
+  }
 };
 
 }  // namespace cnc::detail

@@ -5,6 +5,7 @@
 #include "support/gpu_host/backends.hpp"
 #include "support/random_matrix.hpp"
 #include "support/sanitized.hpp"
+#include "support/set_up_threads.hpp"
 #include "support/solve_problem.hpp"
 
 #include <cnc/error.hpp>
@@ -19,6 +20,7 @@
 #include <target/tuning.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -231,6 +233,26 @@ TEST_CASE("parts hold every row and entry once, and what they gather of others")
         INFO(shape.name << ", " << count << " parts");
         check_parts(shape.A, count, with_diagonal);
       }
+}
+
+TEST_CASE("parts are the same for any number of threads") {
+  for (const Shape& shape : {Shape{"5 points", generate_problem("poisson2d:83x61")},
+                             Shape{"random", random_graph(3000, 3)}}) {
+    INFO(shape.name);
+    const auto parts_by = [&](int threads) {
+      const Threads scope(threads);
+      return detail::make_parts(pattern_of(shape.A),
+                                {13, 64, false, [](int) { return index_t(1); }});
+    };
+    const detail::HostParts expected = parts_by(1), actual = parts_by(5);
+    CHECK(actual.words == expected.words);
+    detail::for_each_array(
+        [](const auto& a, const auto& b) {
+          REQUIRE(a.size() == b.size());
+          CHECK((a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0));
+        },
+        actual, expected);
+  }
 }
 
 TEST_CASE("a grid is told by the distances of its neighbours") {
@@ -602,7 +624,7 @@ TEST_CASE("blocks that wait in vain for others end with an error, and the next r
     expected.run(SolveForm::one_meeting, 5, true);
     {
       const FewPolls scope;
-      *lost.device_plan().halo->arrived.data() -= 1;  // one that will never come
+      *lost.device_plan().halo->arrived -= 1;  // one that will never come
       CHECK_THROWS_AS(lost.run(SolveForm::one_meeting, 5, true), DeviceError);
     }
     CHECK(same_bits(lost.memory[methods::Cg<double>::r], r));
