@@ -84,7 +84,7 @@ class Drive {
     take_energy_error();
     if (!system_.is_rounded()) report_.energy_gains = log_.energy_gains;
     for (double& gain : report_.energy_gains) gain /= scale_ * scale_;
-    system_.ctx->fence();
+    if (tally_.calls_done != tally_.backend_calls) system_.ctx->fence();
     report_.seconds = seconds();
   }
 
@@ -147,9 +147,10 @@ class Drive {
     methods_.allocate_basis();
     calls_back_ = system_.anywhere(bool(options_.callback));
     const auto start = true_residual_.begin(work_.r, [&] {
-      if (!engine_.unseen() || !setup_.ok()) return;
+      if (!engine_.unseen() || !setup_.ok()) return false;
       engine_.start_ahead();
       copy(x_, work_.best);
+      return true;
     });
     report_.norm = options_.norm;
     report_.rhs_norm = rhs_norm_ = start.rhs_norm;

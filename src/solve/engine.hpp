@@ -332,6 +332,7 @@ class Engine {
     scalars() = run.scalars;
     tally_.backend_calls += run.launches;
     tally_.host_synchronisations += run.synchronisations;
+    tally_.calls_done = tally_.backend_calls;
   }
 
   /// The host waits for the scalars, unless it has just written them itself.

@@ -44,8 +44,24 @@ struct Put {
   KOKKOS_INLINE_FUNCTION void operator()(offset_t) const { *to = value; }
 };
 
+/// Until what is enqueued has written something to memory that the host reaches, by which is_there() says yes. It costs less than to
+/// wait for the whole queue.
+/// Errors   DeviceError (the queue has ended without it), and what the device has failed with.
+template <class Exec, class IsThere>
+void wait_until(const Context<Exec>& ctx, const IsThere& is_there) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  for (unsigned looks = 1; !is_there(); ++looks) {
+    if (looks % 1024 == 0) std::this_thread::yield();
+    if (looks % 4096 != 0 || Clock::now() - begin < std::chrono::seconds(2)) continue;
+    ctx.fence();
+    if (!is_there())
+      throw DeviceError("notice", ctx.backend().name, "what was enqueued did not come to its end");
+  }
+}
+
 /// By which the host sees that a device has come to a place in its queue, whatever is enqueued behind it: a word in memory
-/// that both reach. It costs less than to wait for the whole queue. Of a host nothing is ever behind.
+/// that both reach. Of a host nothing is ever behind.
 template <class Exec>
 class Notice {
  public:
@@ -63,18 +79,8 @@ class Notice {
             static_cast<int>(sizeof(T) / sizeof(std::uint64_t)));
   }
   /// Until the last notice given is there.
-  /// Errors   DeviceError (the queue has ended without it), and what the device has failed with.
   void wait(const Context<Exec>& ctx) const {
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point begin = Clock::now();
-    for (unsigned looks = 1; !is_there(); ++looks) {
-      if (looks % 1024 == 0) std::this_thread::yield();
-      if (looks % 4096 != 0 || Clock::now() - begin < std::chrono::seconds(2)) continue;
-      ctx.fence();
-      if (!is_there())
-        throw DeviceError("notice", ctx.backend().name,
-                          "what was enqueued did not come to its end");
-    }
+    wait_until(ctx, [this] { return is_there(); });
   }
 
  private:

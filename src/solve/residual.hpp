@@ -2,9 +2,11 @@
 
 #include "on_each.hpp"
 #include "solve/engine.hpp"
+#include "solve/notice.hpp"
 #include "solve/null_vectors.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -60,9 +62,13 @@ class TrueResidual {
     if constexpr (std::is_same_v<V, float>) {
       if (work_.has_wide) return enqueue_in_double(r, slot);
     }
-    system_.apply_exactly(x_, r);
-    system_.vector_ops().axpby(queue(), rows(), static_cast<V>(scale_), b_.data(), V(-1), r.data());
-    tally_.backend_calls += 2;
+    ++tally_.backend_calls;
+    if (scale_ != 1 || !system_.subtract_product_exactly(b_, x_, r)) {
+      system_.apply_exactly(x_, r);
+      system_.vector_ops().axpby(queue(), rows(), static_cast<V>(scale_), b_.data(), V(-1),
+                                 r.data());
+      ++tally_.backend_calls;
+    }
     enqueue_norm_to_decide(r, slot);
     stay_in_range(r);
   }
@@ -85,7 +91,8 @@ class TrueResidual {
   }
 
   /// The norm of b, and where the host would have to wait for it, what comes next as well: r := b - A x and its
-  /// norm, after one wait for both; ahead() may enqueue more before it, at its own risk.
+  /// norm, after one wait for both; ahead() may enqueue more before it, at its own risk, and says whether it has. Then the host goes
+  /// on when the norms are there, and the device with the rest.
   struct Start {
     double rhs_norm = 0;
     bool has_residual = false;
@@ -96,10 +103,13 @@ class TrueResidual {
     if constexpr (is_host_space<Space>) {
       return {rhs_norm()};
     } else {
+      for (const int slot : {0, 1}) *system_.ctx->result_slot(slot) = no_norm;
       enqueue_norm_to_decide(b_, 1);
       enqueue(r, 0);
-      ahead();
-      wait();
+      if (ahead() && !least_squares())
+        wait_for_norms();
+      else
+        wait();
       const double plain = norm_in(1);
       if (fits(plain)) return {plain, true, norm_of(r, 0)};
       return {rhs_norm()};
@@ -163,6 +173,7 @@ class TrueResidual {
   static constexpr double largest_norm = 1e150;
 
   static constexpr int slot_of_data = 3;
+  static constexpr double no_norm = -1;  ///< in a slot before there is one
 
   bool least_squares() const { return work_.has_normal; }
   void choose_scale(double rhs_norm) {
@@ -228,6 +239,16 @@ class TrueResidual {
   void wait() {
     ++tally_.host_synchronisations;
     (void)system_.ctx->read_results();
+    tally_.calls_done = tally_.backend_calls;
+  }
+  /// Until there are norms in the first two slots: each is written once, when it is final.
+  void wait_for_norms() {
+    ++tally_.host_synchronisations;
+    const auto is_there = [this](int slot) {
+      const std::atomic_ref<double> norm(*system_.ctx->result_slot(slot));
+      return norm.load(std::memory_order_acquire) != no_norm;
+    };
+    wait_until(*system_.ctx, [&] { return is_there(0) && is_there(1); });
   }
   template <class W>
   double sum_of_squares_root(const Vector<W, Space>& v) {

@@ -264,6 +264,25 @@ struct System {
         multiply_with(matrix, product_plans.matrix.get(), x, y);
     });
   }
+  /// r := b - A x with that matrix in one operation, to the bit what a product and a subtraction are. False, and nothing done:
+  /// there is no such operation.
+  bool subtract_product_exactly(const Vector<const V, Space>& b, const Vector<const V, Space>& x,
+                                const Vector<V, Space>& r) const {
+    if (matrix_free || ranks || arithmetic != Arithmetic::fast) return false;
+    const auto subtract = [&](const auto& A) {
+      const auto relax = ctx->template matrices<V>(A).relax;
+      if (relax != nullptr) relax(ctx->queue(), A, {.f = b.data()}, x.data(), r.data());
+      return relax != nullptr;
+    };
+    if (uses_narrow() && narrow_is_exact) return with_operand(subtract);
+    return std::visit(
+        [&](const auto& a) {
+          auto operand = a.operand();
+          operand.plan = product_plans.matrix.get();
+          return subtract(operand);
+        },
+        matrix);
+  }
   /// The same with a matrix and its plan.
   template <class M, class W>
   void multiply_with(const Matrix<M, Space>& A, const MatrixPlan* plan,
