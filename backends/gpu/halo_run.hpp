@@ -124,21 +124,45 @@ struct HaloRun {
     std::uint32_t exchanges_beyond, meetings_beyond;
   };
 
-  /// Calls body(k, local number) for the thread's own rows.
-  template <class Body>
-  static CNC_GPU_DEVICE void for_own(const State& t, const Body& body) {
+  /// Rows or places that a thread loads together; more would take registers from the loop.
+  static constexpr int together = per_thread == 2 || per_thread == 4 ? 4 : 2;
+  /// Calls step(k, local number) for the thread's own rows; of several steps one for a few rows after the other: what one of them
+  /// loads is under way together, and a compiler that must think of overlap loads nothing before what it has stored.
+  template <class... Step>
+  static CNC_GPU_DEVICE void for_own(const State& t, const Step&... steps) {
     CNC_GPU_UNROLL
-    for (int k = 0; k < per_thread; ++k) {
-      const index_t local = thread_index() + k * block_threads();
-      if (local < t.part.own) body(k, local);
+    for (int first = 0; first < per_thread; first += together) {
+      const auto for_rows = [&](const auto& step) {
+        CNC_GPU_UNROLL
+        for (int k = first; k < per_thread && k < first + together; ++k) {
+          const index_t local = thread_index() + k * block_threads();
+          if (local < t.part.own) step(k, local);
+        }
+      };
+      (for_rows(steps), ...);
+    }
+  }
+  /// The same with step(j, i) for the thread's share of n places, j being which of the few it is.
+  template <class... Step>
+  static CNC_GPU_DEVICE void for_share(index_t n, const Step&... steps) {
+    for (index_t first = thread_index(); first < n; first += together * block_threads()) {
+      const auto for_places = [&](const auto& step) {
+        CNC_GPU_UNROLL
+        for (int j = 0; j < together; ++j) {
+          const index_t i = first + j * block_threads();
+          if (i < n) step(j, i);
+        }
+      };
+      (for_places(steps), ...);
     }
   }
   CNC_GPU_DEVICE index_t row_of(const State& t, index_t local) const {
-    return load_cached(parts.rows + t.part.first_row + local);
+    return parts.rows[t.part.first_row + local];
   }
-  CNC_GPU_DEVICE V root(index_t row) const {
-    return inverse == nullptr ? V(1) : static_cast<V>(std::sqrt(double(inverse[row])));
+  CNC_GPU_DEVICE V square_of_root(index_t row) const {
+    return inverse == nullptr ? V(1) : inverse[row];
   }
+  static CNC_GPU_DEVICE V root(V square) { return static_cast<V>(std::sqrt(double(square))); }
 
   // --- in and out -------------------------------------------------------------------------------------------
 
@@ -175,7 +199,10 @@ struct HaloRun {
   template <class T>
   static CNC_GPU_DEVICE const T* take_copy(char*& free, const T* from, index_t n) {
     T* const to = take<T>(free, n);
-    for (index_t i = thread_index(); i < n; i += block_threads()) to[i] = from[i];
+    T loaded[together];
+    for_share(
+        n, [&](int j, index_t i) { loaded[j] = from[i]; },
+        [&](int j, index_t i) { to[i] = loaded[j]; });
     return to;
   }
 
@@ -248,112 +275,182 @@ struct HaloRun {
     // Of the values as they are stored, which may be those of a matrix rounded to float.
     constexpr double tolerance = 8 * double(std::numeric_limits<M>::epsilon());
     bool fit = true;
-    const index_t all = t.part.own + t.part.halo;
     // D stands in r until the matrix is there.
-    const auto take_root = [&](index_t local, V root) {
-      t.r[local] = root;
-      fit &= root > 0 && root <= std::numeric_limits<V>::max();
+    const auto take_root = [&](index_t local, V square) {
+      const V d = root(square);
+      t.r[local] = d;
+      fit &= d > 0 && d <= std::numeric_limits<V>::max();
     };
+    index_t own_row[per_thread], row[together];
+    V own_value[per_thread], halo_value[together];
+    for_own(
+        t, [&](int k, index_t local) { own_row[k] = row_of(t, local); },
+        [&](int k, index_t) { own_value[k] = square_of_root(own_row[k]); },
+        [&](int k, index_t local) { take_root(local, own_value[k]); });
     if constexpr (among) block_barrier();  // imports are there
-    for (index_t i = thread_index(); i < all; i += block_threads())
-      if (i < t.part.own || !is_beyond(t, i - t.part.own)) take_root(i, root(row_of(t, i)));
-    for (index_t i = thread_index(); i < t.part.absent; i += block_threads())
-      fit &= values[parts.absent[t.part.first_absent + i]] == M(0);
+    for_share(
+        t.part.halo,
+        [&](int j, index_t i) { row[j] = is_beyond(t, i) ? -1 : row_of(t, t.part.own + i); },
+        [&](int j, index_t) { halo_value[j] = row[j] < 0 ? V(0) : square_of_root(row[j]); },
+        [&](int j, index_t i) {
+          if (row[j] >= 0) take_root(t.part.own + i, halo_value[j]);
+        });
+    M absent[together];
+    for_share(
+        t.part.absent,
+        [&](int j, index_t i) { absent[j] = values[parts.absent[t.part.first_absent + i]]; },
+        [&](int j, index_t) { fit &= absent[j] == M(0); });
     block_barrier();
     if constexpr (among)
       share_with_peers(
           t, epoch, [&](int, index_t local) { return t.r[local]; },
-          [&](index_t i, V root) { take_root(t.part.own + i, root); });
-    for (index_t& groups : t.groups) groups = 0;
-    for_own(t, [&](int k, index_t local) {
-      const double d = double(t.r[local]);
-      const auto entry = [&](index_t place, std::uint32_t column) {
-        if (place == -1) return V(0);
-        double value;
-        if constexpr (among)
-          value =
-              double(place < 0 ? peers.values[cnc::detail::place_beyond(place)] : values[place]);
-        else
-          value = double(values[place]);
-        return static_cast<V>(value * (d * double(t.r[column])));
-      };
-      const index_t lane = local % part_lanes;
-      const Slice slice = t.slices[local / part_lanes], next = t.slices[local / part_lanes + 1];
-      const offset_t begin = offset_t(t.part.first_group + slice.first) * part_lanes + lane;
-      const index_t groups = next.first - slice.first;
-      t.groups[k] = groups;
-      t.first[k] = (slice.first_beyond - holds) * part_lanes + lane;
-      const auto load_pair = [&](index_t g, EntryPair<V>& pair, std::uint32_t& columns) {
-        const index_t* const places = parts.places + 2 * (begin + g * part_lanes);
-        columns = parts.columns[begin + g * part_lanes];
-        pair = {entry(places[0], columns & 0xffff), entry(places[1], columns >> 16)};
-      };
-      CNC_GPU_UNROLL
-      for (int g = 0; g < holds; ++g) {
-        t.held[k][g] = {0, 0};
-        t.held_columns[k][g] = 0;
-        if (g < groups) load_pair(g, t.held[k][g], t.held_columns[k][g]);
-      }
-      for (index_t g = holds; g < groups; ++g) {
-        const index_t to = t.first[k] + g * part_lanes;
-        load_pair(g, t.matrix[to], t.columns[to]);
-      }
-      t.weight[local] = static_cast<V>(1 / (d * d));
-      if (inverse != nullptr) {
-        // The diagonal is not among the entries.
-        const double one =
-            double(entry(parts.diagonal[t.part.first_row + local], std::uint32_t(local)));
-        fit &= one >= 1 - tolerance && one <= 1 + tolerance;
-      }
-    });
+          [&](index_t i, V d) {
+            t.r[t.part.own + i] = d;
+            fit &= d > 0 && d <= std::numeric_limits<V>::max();
+          });
+    V diagonal[per_thread];
+    for_own(
+        t,
+        [&](int k, index_t local) {
+          if (inverse != nullptr) diagonal[k] = value_at(parts.diagonal[t.part.first_row + local]);
+        },
+        [&](int k, index_t local) {
+          const double d = double(t.r[local]);
+          t.weight[local] = static_cast<V>(1 / (d * d));
+          if (inverse == nullptr) return;
+          // The diagonal is not among the entries.
+          const double one = double(static_cast<V>(double(diagonal[k]) * (d * d)));
+          fit &= one >= 1 - tolerance && one <= 1 + tolerance;
+        });
+    load_matrix(t);
     block_barrier();
-    for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
-      if (is_beyond(t, i)) continue;
-      const index_t local = t.part.own + i, row = row_of(t, local);
-      const V d = t.r[local];
-      t.r[local] = d * v[r][row];
-      for_vectors<beside>([&](auto k) { t.beside[i] = first ? V(0) : d * v[k][row]; });
-    }
-    for_own(t, [&](int k, index_t local) {
-      const index_t row = row_of(t, local);
-      const V d = t.r[local];
-      t.r[local] = d * v[r][row];
-      for_vectors<kept>([&](auto j) {
-        // What is added to x is kept apart from it.
-        const bool is_zero = first || j == x;
-        t.own[j][k] = is_zero ? V(0) : contains(Method::halo, j) ? d * v[j][row] : v[j][row] / d;
-      });
+    // Vector by vector, since registers are held all the way: r last, in whose place D is.
+    const auto load_halo = [&](int vector, V* to) {
+      for_share(
+          t.part.halo,
+          [&](int j, index_t i) { row[j] = is_beyond(t, i) ? -1 : row_of(t, t.part.own + i); },
+          [&](int j, index_t) {
+            if (row[j] >= 0) halo_value[j] = v[vector][row[j]];
+          },
+          [&](int j, index_t i) {
+            if (row[j] >= 0) to[i] = t.r[t.part.own + i] * halo_value[j];
+          });
+    };
+    for_vectors<beside>([&](auto k) {
+      if (first)
+        for_share(t.part.halo, [&](int, index_t i) { t.beside[i] = 0; });
+      else
+        load_halo(k, t.beside);
     });
+    load_halo(r, t.r + t.part.own);
+    // What is added to x is kept apart from it.
+    for_vectors<kept>([&](auto j) {
+      for (V& value : t.own[j]) value = 0;
+      if (first || j == x) return;
+      for_own(
+          t, [&](int k, index_t) { own_value[k] = v[j][own_row[k]]; },
+          [&](int k, index_t local) {
+            const V d = t.r[local];
+            t.own[j][k] = contains(Method::halo, j) ? d * own_value[k] : own_value[k] / d;
+          });
+    });
+    for_own(
+        t, [&](int k, index_t) { own_value[k] = v[r][own_row[k]]; },
+        [&](int k, index_t local) { t.r[local] *= own_value[k]; });
     block_barrier();
     if constexpr (among) {
       share_with_peers(
           t, epoch, [&](int, index_t local) { return t.r[local]; },
           [&](index_t i, V value) { t.r[t.part.own + i] = value; });
       for_vectors<beside>([&](auto j) {
-        if (first) {
-          for (index_t i = thread_index(); i < t.part.halo; i += block_threads())
-            if (is_beyond(t, i)) t.beside[i] = 0;
-        } else {
+        if (!first)
           share_with_peers(
               t, epoch, [&](int k, index_t) { return t.own[j][k]; },
               [&](index_t i, V value) { t.beside[i] = value; });
-        }
       });
     }
     return fit;
   }
 
+  /// The entries of own rows, which become those of D A D: D is in r.
+  CNC_GPU_DEVICE void load_matrix(State& t) const {
+    const offset_t begin = offset_t(t.part.first_group) * part_lanes;
+    const auto* const places = reinterpret_cast<const EntryPair<index_t>*>(parts.places) + begin;
+    const std::uint32_t* const its_columns = parts.columns + begin;
+    index_t pair[per_thread];  // the row's first
+    index_t most = 0;
+    for (index_t& groups : t.groups) groups = 0;
+    for_own(t, [&](int k, index_t local) {
+      const Slice slice = t.slices[local / part_lanes], next = t.slices[local / part_lanes + 1];
+      const index_t lane = local % part_lanes;
+      pair[k] = slice.first * part_lanes + lane;
+      t.groups[k] = next.first - slice.first;
+      t.first[k] = (slice.first_beyond - holds) * part_lanes + lane;
+      most = t.groups[k] > most ? t.groups[k] : most;
+    });
+    // take_pair(k, entries, columns) for pair g of the rows that have so many
+    const auto for_pairs = [&](index_t g, const auto& take_pair) {
+      EntryPair<index_t> place[per_thread];
+      std::uint32_t columns[per_thread];
+      EntryPair<V> value[per_thread];
+      for_own(
+          t,
+          [&](int k, index_t) {
+            if (g >= t.groups[k]) return;
+            place[k] = places[pair[k] + g * part_lanes];
+            columns[k] = its_columns[pair[k] + g * part_lanes];
+          },
+          [&](int k, index_t) {
+            if (g >= t.groups[k]) return;
+            value[k] = {value_at(place[k].first), value_at(place[k].second)};
+          },
+          [&](int k, index_t local) {
+            if (g >= t.groups[k]) return;
+            const double d = double(t.r[local]);
+            const auto entry = [&](V a, std::uint32_t column) {
+              return static_cast<V>(double(a) * (d * double(t.r[column])));
+            };
+            take_pair(k,
+                      EntryPair<V>{entry(value[k].first, columns[k] & 0xffff),
+                                   entry(value[k].second, columns[k] >> 16)},
+                      columns[k]);
+          });
+    };
+    CNC_GPU_UNROLL
+    for (int g = 0; g < holds; ++g) {
+      for (int k = 0; k < per_thread; ++k) {
+        t.held[k][g] = {0, 0};
+        t.held_columns[k][g] = 0;
+      }
+      for_pairs(g, [&](int k, const EntryPair<V>& entries, std::uint32_t columns) {
+        t.held[k][g] = entries;
+        t.held_columns[k][g] = columns;
+      });
+    }
+    for (index_t g = holds; g < most; ++g)
+      for_pairs(g, [&](int k, const EntryPair<V>& entries, std::uint32_t columns) {
+        const index_t to = t.first[k] + g * part_lanes;
+        t.matrix[to] = entries;
+        t.columns[to] = columns;
+      });
+  }
+  /// The value of an entry at a place of the matrix; where there is none, zero.
+  CNC_GPU_DEVICE V value_at(index_t place) const {
+    if (place == -1) return V(0);
+    if constexpr (among)
+      if (place < 0) return peers.values[cnc::detail::place_beyond(place)];
+    return values[place];
+  }
+
   CNC_GPU_DEVICE void store(const State& t) const {
     for_own(t, [&](int k, index_t local) {
       const index_t row = row_of(t, local);
-      const V d = root(row);
+      const V square = square_of_root(row), of_x = v[x][row], d = root(square);
       v[r][row] = t.r[local] / d;
       v[z][row] = t.r[local] * d;
       for_vectors<kept>([&](auto j) {
         const V value = t.own[j][k];
-        v[j][row] = j == x                      ? v[j][row] + d * value
-                    : contains(Method::halo, j) ? value / d
-                                                : value * d;
+        v[j][row] = j == x ? of_x + d * value : contains(Method::halo, j) ? value / d : value * d;
       });
     });
   }
@@ -405,21 +502,21 @@ struct HaloRun {
 
   /// q of the halo, by all waves but the first.
   CNC_GPU_DEVICE void receive(const State& t, std::uint32_t epoch) const {
-    constexpr int together = 4;
+    constexpr int at_once = 4;
     const index_t threads = block_threads() - wave;
-    for (index_t first = thread_index() - wave; first < t.part.halo; first += together * threads) {
-      V value[together];
+    for (index_t first = thread_index() - wave; first < t.part.halo; first += at_once * threads) {
+      V value[at_once];
       const bool came = wait_for([&] {
         bool here = true;
         CNC_GPU_UNROLL
-        for (int j = 0; j < together; ++j) {
+        for (int j = 0; j < at_once; ++j) {
           const index_t i = first + j * threads;
           if (i < t.part.halo) here &= find(t, i, value[j], epoch);
         }
         return here;
       });
       CNC_GPU_UNROLL
-      for (int j = 0; j < together; ++j) {
+      for (int j = 0; j < at_once; ++j) {
         const index_t i = first + j * threads;
         if (i < t.part.halo) t.q_halo[i] = came ? value[j] : never_came<V>;
       }
