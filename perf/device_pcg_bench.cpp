@@ -88,6 +88,7 @@ Entry entry_of(const DeviceContext& ctx, const FormatSpec& format, bool automati
   entry.format = format.text();
   entry.form = to_string(report.form);
   if (report.row_kinds > 0) entry.format += " rows";
+  if (report.short_columns) entry.format += " short";
   entry.contestant = std::string(backend.name) + " " + entry.format + " " + to_string(form) +
                      (single ? " C-G" : "");
   entry.cost = {report.bytes / report.iterations, report.flops / report.iterations};
@@ -98,11 +99,11 @@ template <class V>
 using SharedSolver = std::shared_ptr<Solver<V, Device>>;
 
 /// One backend in one format: every form that it offers, of every recurrence. With StoragePrecision::lossless only where
-/// rows repeat, and whether they do.
+/// products then read something else, and whether they do.
 template <class V>
 bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision storage,
                bool automatic, Operands<V>& operands) {
-  bool repeats = false;
+  bool reads_less = false;
   for (const Method method : recurrences(operands.method)) {
     // Of all forms asked for by name, as a layout for each would not fit beside the others. The plan is that of the first.
     SharedSolver<V> named;
@@ -128,8 +129,8 @@ bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision st
           Kokkos::deep_copy(x, V(0));
         }
         const SolveReport report = solver->solve(operands.b, x);
-        repeats = report.row_kinds > 0;
-        if (storage == StoragePrecision::lossless && !repeats) return false;
+        reads_less = report.row_kinds > 0 || report.short_columns;
+        if (storage == StoragePrecision::lossless && !reads_less) return false;
         const auto solve = [solver, options, x, b = operands.b](index_t iterations) {
           SolveOptions limited = options;
           limited.max_iterations = iterations;
@@ -146,7 +147,7 @@ bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision st
         // Not offered: nothing to time.
       }
   }
-  return repeats;
+  return reads_less;
 }
 
 #ifdef CNC_PERF_CUSPARSE

@@ -18,6 +18,15 @@ struct Operands {
   ExpectedProduct expected;
 };
 
+/// What products may read in place of a layout's own arrays.
+template <class SparseMatrix>
+const char* read_beside(const SparseMatrix& A) {
+  if (!A.dictionary.empty()) return " rows";
+  if constexpr (requires { A.short_columns; })
+    if (A.short_columns.extent(0) > 0) return " short";
+  return "";
+}
+
 /// Checks the product once, then lines it up. What a backend does not offer is left out.
 template <class M, class V>
 void add_backend(const DeviceContext& ctx, const std::shared_ptr<const Matrix<M, DeviceSpace>>& A,
@@ -28,8 +37,7 @@ void add_backend(const DeviceContext& ctx, const std::shared_ptr<const Matrix<M,
   entry.peer = backend.baseline;
   entry.automatic = automatic && is_automatic(backend);
   entry.backend = backend.name;
-  const bool has_dictionary = std::visit([](const auto& a) { return !a.dictionary.empty(); }, *A);
-  entry.format = format.text() + (has_dictionary ? " rows" : "");
+  entry.format = format.text() + std::visit([](const auto& a) { return read_beside(a); }, *A);
   entry.contestant = backend.name + (" " + entry.format);
   entry.cost = spmv_cost(*A, sizeof(V));
   const auto y = zeroed<V, DeviceSpace>("y", static_cast<std::size_t>(operands.A.rows));
@@ -65,17 +73,22 @@ void measure(const TestMatrix& matrix, const CsrMatrix<M>& A, const std::string&
     const auto layout =
         std::make_shared<const Matrix<M, DeviceSpace>>(device_layout(operands.A, format));
     const bool automatic = format == formats.automatic;
-    if (automatic) automatic_bytes = spmv_cost(*layout, sizeof(V)).bytes;
-    // What solvers take where rows repeat.
+    // What solvers take where a matrix is narrow, and where rows repeat.
+    const auto with_short_columns = std::make_shared<Matrix<M, DeviceSpace>>(*layout);
+    const bool is_narrow = find_short_columns(*with_short_columns);
+    if (automatic) automatic_bytes = spmv_cost(*with_short_columns, sizeof(V)).bytes;
     const auto with_dictionary = std::make_shared<Matrix<M, DeviceSpace>>(*layout);
     const bool repeats = automatic && find_row_dictionary(*with_dictionary, operands.A);
     for (const auto& ctx : contexts) {
       if (!takes(ctx->backend(), format)) continue;
-      const bool reads_it = repeats && ctx->backend().dictionaries == ReadsDictionaries::as_rows;
-      add_backend<M, V>(*ctx, layout, format, automatic && !reads_it, operands, options,
-                        contestants);
-      if (reads_it)
-        add_backend<M, V>(*ctx, with_dictionary, format, true, operands, options, contestants);
+      const bool reads_rows = repeats && ctx->backend().dictionaries == ReadsDictionaries::as_rows;
+      const bool reads_short = is_narrow && ctx->backend().short_columns;
+      const auto add = [&](const auto& of, bool taken) {
+        add_backend<M, V>(*ctx, of, format, taken, operands, options, contestants);
+      };
+      add(layout, automatic && !reads_rows && !reads_short);
+      if (reads_short) add(with_short_columns, automatic && !reads_rows);
+      if (reads_rows) add(with_dictionary, true);
     }
   }
   Group group{matrix.name, precision, double(A.rows), double(A.nonzeros), 0, false, {}};

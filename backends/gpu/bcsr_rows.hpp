@@ -73,10 +73,10 @@ struct BcsrRows {
     if (unit < end && slot < slots()) {
       const int groups = row_per_block ? block_threads() / lanes : 1;
       const int first = row_per_block ? group * slots() + slot : slot;
-      if constexpr (static_block == 1)
-        sum = add_entries(unit, first, groups * slots(), x);
+      if (A.short_columns != nullptr)
+        sum = add_row(A.short_columns, unit, first, groups * slots(), r, c, x);
       else
-        sum = add_blocks(unit, first, groups * slots(), r, c, x);
+        sum = add_row(A.columns, unit, first, groups * slots(), r, c, x);
     }
     sum = sum_over_slots(sum, lane);
     if constexpr (row_per_block) sum = sum_over_groups(sum, lane);
@@ -86,8 +86,18 @@ struct BcsrRows {
   }
 
  private:
-  template <class X>
-  CNC_GPU_DEVICE V add_blocks(index_t unit, int first, int step, int r, int c, const X& x) const {
+  template <class Column, class X>
+  CNC_GPU_DEVICE V add_row(const Column* columns, index_t unit, int first, int step, int r, int c,
+                           const X& x) const {
+    if constexpr (static_block == 1)
+      return add_entries(columns, unit, first, step, x);
+    else
+      return add_blocks(columns, unit, first, step, r, c, x);
+  }
+
+  template <class Column, class X>
+  CNC_GPU_DEVICE V add_blocks(const Column* columns, index_t unit, int first, int step, int r,
+                              int c, const X& x) const {
     const int b = block();
     const index_t end = load_cached(A.row_offsets + unit + 1);
     const bool aligned = aligned_for<M, pack_width<M>(largest_width)>(A.values);
@@ -97,7 +107,7 @@ struct BcsrRows {
     // Counted down: k + step may not be representable at the very end of the largest matrices.
     for (index_t left = end - k; left > 0; left -= step, k += step) {
       // The lanes of a block read the same column, and the next blocks' columns lie beside it.
-      const index_t column = load_cached(A.columns + k) * b + c;
+      const index_t column = column_at(load_cached(columns + k), unit) * b + c;
       const M* from = A.values + offset_t(k) * (b * b) + r * b + c;
       if constexpr (static_block > 0) {
         V value[largest_width];
@@ -113,25 +123,26 @@ struct BcsrRows {
   }
 
   /// The lane's entries of a CSR row.
-  template <class X>
-  CNC_GPU_DEVICE V add_entries(index_t unit, int first, int step, const X& x) const {
+  template <class Column, class X>
+  CNC_GPU_DEVICE V add_entries(const Column* columns, index_t unit, int first, int step,
+                               const X& x) const {
     index_t k = load_cached(A.row_offsets + unit) + first;
     V sum = 0;
     for (index_t left = load_cached(A.row_offsets + unit + 1) - k; left > 0;
          left -= together * step, k += together * step) {
-      index_t column[together];
+      Column column[together];
       M value[together];
       V of_x[together];
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u) {
         if (left <= u * step) continue;
         // Neighbouring lanes share lines over several steps, so these loads live from the first-level cache.
-        column[u] = load_cached(A.columns + k + u * step);
+        column[u] = load_cached(columns + k + u * step);
         value[u] = load_cached(A.values + k + u * step);
       }
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
-        if (left > u * step) of_x[u] = x(column[u]);
+        if (left > u * step) of_x[u] = x(column_at(column[u], unit));
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
         if (left > u * step) sum += static_cast<V>(value[u]) * of_x[u];

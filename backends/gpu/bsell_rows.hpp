@@ -64,22 +64,33 @@ struct BsellRows {
     const offset_t first = load_cached(A.slice_offsets + slice);
     const index_t slots = static_cast<index_t>(load_cached(A.slice_offsets + slice + 1) - first);
     const index_t lane = unit - slice * C;
-    const index_t* columns = A.columns + first + lane;
     const M* values = A.values + first * (block() * block()) + lane;
     // A slice is taken to have less than 2^31 slots: no row of 32 reaches 67 million entries.
-    if constexpr (static_block == 1)
-      add_entries(columns, values, part * C, slots, split * C, x, sums[0]);
-    else if (A.cols % block() == 0)
-      add_blocks<true>(columns, values, part * C, slots, split * C, x, sums);
+    if (A.short_columns != nullptr)
+      add_lane(A.short_columns + first + lane, values, slice * C, part * C, slots, split * C, x,
+               sums);
     else
-      add_blocks<false>(columns, values, part * C, slots, split * C, x, sums);
+      add_lane(A.columns + first + lane, values, slice * C, part * C, slots, split * C, x, sums);
   }
 
-  template <class X>
-  CNC_GPU_DEVICE void add_entries(const index_t* columns, const M* values, index_t slot,
-                                  index_t slots, index_t step, const X& x, V& sum) const {
+  template <class Column, class X>
+  CNC_GPU_DEVICE void add_lane(const Column* columns, const M* values, index_t place, index_t slot,
+                               index_t slots, index_t step, const X& x,
+                               V (&sums)[largest_block]) const {
+    if constexpr (static_block == 1)
+      add_entries(columns, values, place, slot, slots, step, x, sums[0]);
+    else if (A.cols % block() == 0)
+      add_blocks<true>(columns, values, place, slot, slots, step, x, sums);
+    else
+      add_blocks<false>(columns, values, place, slot, slots, step, x, sums);
+  }
+
+  template <class Column, class X>
+  CNC_GPU_DEVICE void add_entries(const Column* columns, const M* values, index_t place,
+                                  index_t slot, index_t slots, index_t step, const X& x,
+                                  V& sum) const {
     for (; slot < slots; slot += together * step) {
-      index_t column[together];
+      Column column[together];
       // Converted to V at the end only: a conversion among the loads would wait for each of them.
       M value[together];
       V of_x[together];
@@ -91,7 +102,7 @@ struct BsellRows {
         if (slot + u * step < slots) value[u] = load_once(values + slot + u * step);
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
-        if (slot + u * step < slots) of_x[u] = x(column[u]);
+        if (slot + u * step < slots) of_x[u] = x(column_at(column[u], place));
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
         if (slot + u * step < slots) sum += static_cast<V>(value[u]) * of_x[u];
@@ -99,15 +110,15 @@ struct BsellRows {
   }
 
   /// `whole`: no block column sticks out of the matrix.
-  template <bool whole, class X>
-  CNC_GPU_DEVICE void add_blocks(const index_t* columns, const M* values, index_t slot,
-                                 index_t slots, index_t step, const X& x,
+  template <bool whole, class Column, class X>
+  CNC_GPU_DEVICE void add_blocks(const Column* columns, const M* values, index_t place,
+                                 index_t slot, index_t slots, index_t step, const X& x,
                                  V (&sums)[largest_block]) const {
     const int b = block();
     const index_t C = A.slice_height;
     if constexpr (whole_blocks) {
       for (; slot < slots; slot += together * step) {
-        index_t column[together];
+        Column column[together];
         M value[together][area];
         CNC_GPU_UNROLL
         for (int u = 0; u < together; ++u)
@@ -125,7 +136,7 @@ struct BsellRows {
           V of_x[static_block];
           CNC_GPU_UNROLL
           for (int c = 0; c < static_block; ++c) {
-            const index_t j = column[u] * static_block + c;
+            const index_t j = column_at(column[u], place) * static_block + c;
             of_x[c] = whole || j < A.cols ? x(j) : V(0);
           }
           CNC_GPU_UNROLL
@@ -135,7 +146,7 @@ struct BsellRows {
       }
     } else {
       for (; slot < slots; slot += step) {
-        const index_t column = load_once(columns + slot) * b;
+        const index_t column = column_at(load_once(columns + slot), place) * b;
         const M* entry = values + offset_t(slot) * (b * b);
         V of_x[largest_block];
         for (int c = 0; c < b; ++c) of_x[c] = whole || column + c < A.cols ? x(column + c) : V(0);

@@ -149,6 +149,7 @@ struct Tables {
         .variant = mapping != RowMapping::automatic,
         .dictionaries =
             mapping == RowMapping::automatic ? ReadsDictionaries::as_rows : ReadsDictionaries::no,
+        .short_columns = mapping == RowMapping::automatic,
         .availability = gpu::availability,
         .record = RecordedOperations::record,
         .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,

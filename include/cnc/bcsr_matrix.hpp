@@ -45,6 +45,8 @@ struct BcsrMatrix {
   bool read_only =
       false;  ///< the values are the caller's and const: update_values refuses to write
   RowDictionary<T, Space> dictionary = {};  ///< empty, or the scalar rows that repeat
+  Kokkos::View<const ShortColumn*, Space> short_columns =
+      {};  ///< empty, or of all blocks: see find_short_columns
 
   BcsrMatrix() = default;
 
@@ -84,6 +86,7 @@ struct BcsrMatrix {
                      values.data(),
                      static_cast<index_t>(blocks())};
     A.dictionary = dictionary.operand();
+    A.short_columns = short_columns.data();
     return A;
   }
   /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.

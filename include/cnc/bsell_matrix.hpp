@@ -42,6 +42,8 @@ struct BsellMatrix {
   Vector<T, Space> values;                  ///< [slots b^2]
   offset_t nonzeros = 0;                    ///< useful entries
   RowDictionary<T, Space> dictionary = {};  ///< empty, or the scalar rows that repeat
+  Kokkos::View<const ShortColumn*, Space> short_columns =
+      {};  ///< empty, or of all blocks: see find_short_columns
 
   const char* format_name() const { return "bsell"; }
   index_t block_rows() const { return ceil_div(rows, block_size); }
@@ -63,6 +65,7 @@ struct BsellMatrix {
                       values.data(),
                       slots()};
     A.dictionary = dictionary.operand();
+    A.short_columns = short_columns.data();
     return A;
   }
   /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.

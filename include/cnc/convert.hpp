@@ -134,6 +134,16 @@ struct BlockOccupancy {
 template <class T, class S, class Space>
 bool find_row_dictionary(Matrix<T, Space>& A, const CsrMatrix<S, Space>& source);
 
+/// Keeps the columns of A in 16 bits too, each less its block row, where these hold all of them: products of backends that read them
+/// (Backend::short_columns) then read 2 bytes for each block in place of 4. Returns whether they do; else, for diagonals, and for blocks of
+/// more than 36 bytes, of which that would be less than a twentieth, A has none.
+/// An update of values leaves them as they are; who changes columns in place has to empty them.
+///
+/// Errors   OutOfMemory. Columns of A are in range.
+/// Cost     reads the columns once and takes half as many bytes again; where 16 bits do not hold them, up to the first that shows it.
+template <class T, class Space>
+bool find_short_columns(Matrix<T, Space>& A);
+
 /// Counts the blocks that to_bcsr would store, without building them. A is valid CSR.
 /// Errors   InvalidArgument (block size outside 1..16, A not CSR).
 /// Cost     O(nonzeros + blocks b), in parallel.

@@ -67,7 +67,7 @@ enum class StoragePrecision {
   /// As the vectors; on a host a layout that is a copy (all but CSR, which shares the caller's arrays) has its values in float under
   /// double vectors where float holds every one of them, unless there is a preconditioner object, which may look at it.
   lossless,
-  as_vectors,  ///< in the type of the vectors, and without a dictionary of rows (find_row_dictionary)
+  as_vectors,  ///< in the type of the vectors, without a dictionary of rows (find_row_dictionary) and short columns (find_short_columns)
   f32,  ///< float matrix under double vectors: restarted from the true residual until it is met; where the float
   ///< one fails, the one given goes on in CSR, then and until the next prepare or update_values
 };
@@ -267,7 +267,8 @@ struct SolveReport {
   /// Different rows of the matrix, where its layout has a dictionary of them (find_row_dictionary); else 0. Products read it,
   /// on devices from 131,072 rows on; of forms in one launch only resident conjugate gradients on diagonals do.
   index_t row_kinds = 0;
-  SolveForm form = SolveForm::automatic;     ///< how the iterations were done
+  bool short_columns = false;             ///< products read columns of 16 bits (find_short_columns)
+  SolveForm form = SolveForm::automatic;  ///< how the iterations were done
   Arithmetic arithmetic = Arithmetic::fast;  ///< of products and dots
   Method method = Method::automatic;         ///< the method, the last one where several were tried
   std::string

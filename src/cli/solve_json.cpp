@@ -69,6 +69,7 @@ nlohmann::json report_json(const SolveReport& report) {
       {"format", report.format},
       {"values_in_float", report.values_in_float},
       {"row_kinds", report.row_kinds},
+      {"short_columns", report.short_columns},
       {"form", to_string(report.form)},
       {"arithmetic", to_string(report.arithmetic)},
       {"method", method_name(report.method)},

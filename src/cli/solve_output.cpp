@@ -196,6 +196,7 @@ void print_format(std::ostream& out, const SolveRequest& request, const SolveOut
   const bool in_float = outcome.report.values_in_float && request.precision == Precision::f64;
   out << labelled("Format", format + (automatic ? " (auto)" : "") +
                                 (in_float ? ", its values in float without loss" : "") +
+                                (outcome.report.short_columns ? ", columns of 16 bits" : "") +
                                 repeating_rows(outcome.report));
   if (!automatic) return;
   for (const std::string& reason : outcome.advice)

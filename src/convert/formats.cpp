@@ -3,6 +3,7 @@
 #include <cnc/formats.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 // The list of formats: a new format is a new line of the table at the end, and its functions above it.
@@ -38,9 +39,9 @@ struct DeviceShare {
   double f64, f32;
   double of(int value_bytes) const { return value_bytes == 8 ? f64 : f32; }
 };
-constexpr DeviceShare device_csr = {0.70, 0.66};
+constexpr DeviceShare device_csr = {0.80, 0.68};
 constexpr DeviceShare device_bcsr = {0.60, 0.50};
-constexpr DeviceShare device_sliced_scalars = {0.82, 0.82};
+constexpr DeviceShare device_sliced_scalars = {0.72, 0.65};
 constexpr DeviceShare device_sliced_blocks = {0.90, 0.88};
 constexpr DeviceShare device_dia = {0.90, 0.77};
 constexpr DeviceShare device_dia_symmetric = {0.74, 0.56};
@@ -74,12 +75,19 @@ bool valid_block_size(const FormatSpec& spec) {
   return spec.block_size >= 1 && spec.block_size <= max_block_size;
 }
 
+/// On a device columns are short where the matrix is no wider than that, see find_short_columns.
 template <template <class> class Operand, class T>
-Operand<T> sized_operand(const Structure& structure, int block_size) {
+Operand<T> sized_operand(const Structure& structure, int block_size, MemorySpace memory) {
+  static constexpr ShortColumn some = 0;
   Operand<T> A;
   A.rows = structure.rows;
   A.cols = structure.cols;
   A.block_size = block_size;
+  const index_t width = std::max(structure.lower_bandwidth, structure.upper_bandwidth);
+  if (memory == MemorySpace::device &&
+      width / block_size < std::numeric_limits<ShortColumn>::max() &&
+      sizeof(T) * std::size_t(block_size * block_size) <= largest_short_column_block)
+    A.short_columns = &some;
   return A;
 }
 
@@ -97,17 +105,20 @@ double row_wise_efficiency(const Structure& structure, int block_size) {
 
 // --- csr ------------------------------------------------------------------------------------------
 
-double bcsr_storage(const Structure& structure, int block_size, int value_bytes) {
+double bcsr_storage(const Structure& structure, int block_size, int value_bytes,
+                    MemorySpace memory) {
   const auto blocks = static_cast<offset_t>(block_count(structure, block_size));
   const auto bytes = [&](const auto& A) {
     return cost::spmv(A, blocks, structure.nonzeros, 0).bytes;
   };
-  return value_bytes == 4 ? bytes(sized_operand<BcsrOperand, float>(structure, block_size))
-                          : bytes(sized_operand<BcsrOperand, double>(structure, block_size));
+  return value_bytes == 4
+             ? bytes(sized_operand<BcsrOperand, float>(structure, block_size, memory))
+             : bytes(sized_operand<BcsrOperand, double>(structure, block_size, memory));
 }
 
-double csr_bytes(const Structure& structure, const FormatSpec&, int value_bytes, MemorySpace) {
-  return bcsr_storage(structure, 1, value_bytes);
+double csr_bytes(const Structure& structure, const FormatSpec&, int value_bytes,
+                 MemorySpace memory) {
+  return bcsr_storage(structure, 1, value_bytes, memory);
 }
 
 double csr_efficiency(const Structure& structure, const FormatSpec&, int value_bytes,
@@ -125,8 +136,9 @@ Matrix<T, Space> build_csr(const CsrMatrix<T, Space>& A, const FormatSpec&) {
 // --- bcsr -----------------------------------------------------------------------------------------
 
 double bcsr_bytes(const Structure& structure, const FormatSpec& spec, int value_bytes,
-                  MemorySpace) {
-  return valid_block_size(spec) ? bcsr_storage(structure, spec.block_size, value_bytes) : -1;
+                  MemorySpace memory) {
+  return valid_block_size(spec) ? bcsr_storage(structure, spec.block_size, value_bytes, memory)
+                                : -1;
 }
 
 double bcsr_efficiency(const Structure& structure, const FormatSpec& spec, int value_bytes,
@@ -172,10 +184,11 @@ double bsell_bytes(const Structure& structure, const FormatSpec& spec, int value
                               (1 + bsell_padding(structure, A.slice_height, memory)));
     return cost::spmv(A, slots, structure.nonzeros, 0).bytes;
   };
-  return value_bytes == 4 ? bytes(sized_operand<BsellOperand, float>(structure, spec.block_size),
-                                  host_slice_height<float>)
-                          : bytes(sized_operand<BsellOperand, double>(structure, spec.block_size),
-                                  host_slice_height<double>);
+  return value_bytes == 4
+             ? bytes(sized_operand<BsellOperand, float>(structure, spec.block_size, memory),
+                     host_slice_height<float>)
+             : bytes(sized_operand<BsellOperand, double>(structure, spec.block_size, memory),
+                     host_slice_height<double>);
 }
 
 double bsell_efficiency(const Structure& structure, const FormatSpec& spec, int value_bytes,

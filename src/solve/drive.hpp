@@ -249,6 +249,7 @@ class Drive {
     report_.format = "csr";
     report_.values_in_float = false;
     report_.row_kinds = 0;
+    report_.short_columns = false;
     take_up(form);
     return true;
   }

@@ -299,7 +299,9 @@ struct Solver<V, Exec>::State {
     for (const FormatInfo<V, Space>& known : formats<V, Space>())
       if (known.name == best.format.name && best.format.name != "csr")
         require_room(structure.rows, structure.nonzeros,
-                     known.predicted_bytes(structure, best.format, value_bytes));
+                     known.predicted_bytes(structure, best.format, value_bytes) +
+                         (known.has_blocks && !detail::is_host_space<Space> ? 2.0 : 0.0) *
+                             double(structure.nonzeros));  // columns of 32 bits beside short ones
     return best;
   }
 
@@ -425,12 +427,41 @@ struct Solver<V, Exec>::State {
       if (system.narrow_is_exact || as_prepared.storage == StoragePrecision::f32) {
         system.matrix = A;  // the true residual needs every bit of the matrix given
         system.narrow = build_format(convert_values<float>(A), spec);
-        if (!system.narrow_is_exact || multiplies_narrow()) return find_row_dictionary(A, true);
+        if (!system.narrow_is_exact || multiplies_narrow()) return find_fewer_bytes(A);
         forget_narrow();
       }
     }
     system.matrix = build_format(A, spec);
+    find_fewer_bytes(A);
+  }
+
+  /// What says the same as the layout in fewer bytes.
+  void find_fewer_bytes(const CsrMatrix<V, Space>& A) {
     find_row_dictionary(A, true);
+    if (system.narrow)
+      find_short_columns(*system.narrow, A);
+    else
+      find_short_columns(system.matrix, A);
+  }
+  /// Columns of 16 bits, where products read them and no dictionary, and there is room for them beside all that prepare takes.
+  template <class M>
+  void find_short_columns(Matrix<M, Space>& layout, const CsrMatrix<V, Space>& A) const {
+    if (!ctx->backend().short_columns || as_prepared.storage == StoragePrecision::as_vectors)
+      return;
+    const bool may_have = std::visit(
+        [](const auto& a) {
+          if constexpr (requires { a.short_columns; })
+            return a.dictionary.empty();
+          else
+            return false;
+        },
+        layout);
+    if (!may_have) return;
+    try {
+      require_room(A.rows, A.nonzeros, double(sizeof(ShortColumn)) * double(stored(layout)));
+      cnc::find_short_columns(layout);
+    } catch (const OutOfMemory&) {  // products do without
+    }
   }
 
   /// Products of a layout that is a copy may read the different rows in place of all, where few rows differ.
@@ -517,7 +548,10 @@ struct Solver<V, Exec>::State {
     const auto* csr = std::get_if<BcsrMatrix<V, Space>>(&system.matrix);
     // A CSR layout shares the caller's arrays: it moves on to the new ones instead of writing to the old.
     if (csr != nullptr && csr->block_size == 1) {
-      system.matrix = A;
+      const auto short_columns = csr->short_columns;
+      BcsrMatrix<V, Space> now = A;
+      now.short_columns = short_columns;
+      system.matrix = std::move(now);
       system.plan_products();
     } else {
       cnc::update_values(system.matrix, A);
@@ -662,6 +696,7 @@ struct Solver<V, Exec>::State {
     report.format = format;
     report.values_in_float = !std::is_same_v<V, float> && system.uses_narrow();
     report.row_kinds = system.row_kinds();
+    report.short_columns = system.short_columns();
     report.arithmetic = with.arithmetic;
     report.preconditioner = system.preconditioner().name();
     const bool varies = system.given && system.given->varies();

@@ -82,6 +82,17 @@ struct System {
     return with_operand([](const auto& A) { return A.dictionary.kinds; });
   }
 
+  /// Whether products read columns of 16 bits.
+  bool short_columns() const {
+    if (matrix_free || !ctx->backend().short_columns) return false;
+    return with_operand([](const auto& A) {
+      if constexpr (requires { A.short_columns; })
+        return A.short_columns != nullptr;
+      else
+        return false;
+    });
+  }
+
   /// Calls f with the operand that iterations use, which holds while f runs; not for matrix-free systems.
   template <class F>
   decltype(auto) with_operand(F&& f) const {

@@ -42,7 +42,7 @@ std::vector<Layout<M>> layouts(const CsrMatrix<M>& A, int largest_block = max_bl
   return list;
 }
 
-/// The same, and again with a dictionary of rows where A's repeat, for backends that read those.
+/// The same, every second one with short columns, and again with a dictionary of rows where A's repeat, for backends that read those.
 template <class M>
 std::vector<Layout<M>> product_layouts(const CsrMatrix<M>& A, int largest_block = max_block_size) {
   std::vector<Layout<M>> list = layouts(A, largest_block);
@@ -51,6 +51,8 @@ std::vector<Layout<M>> product_layouts(const CsrMatrix<M>& A, int largest_block 
     Matrix<M> with = list[k].A;
     if (block_size(with) <= 3 && find_row_dictionary(with, A))
       list.push_back({list[k].format, list[k].name + " with different rows", with});
+    if ((k + static_cast<std::size_t>(A.rows)) % 2 == 0 && find_short_columns(list[k].A))
+      list[k].name += " with short columns";
   }
   return list;
 }
@@ -65,15 +67,19 @@ SparseMatrix transposed_layout(const SparseMatrix& A) {
   return std::get<SparseMatrix>(build_format(transpose(to_csr(A)), {A.format_name(), b}));
 }
 
-/// The same matrix with values and column indices that start at odd elements.
+/// The same matrix with values and column indices that start at odd elements, and with short columns.
 template <class SparseMatrix>
 SparseMatrix misaligned(SparseMatrix A) {
   A.values = shifted(A.values);
-  if constexpr (requires { A.columns; }) A.columns = shifted(A.columns);
+  if constexpr (requires { A.columns; }) {
+    A.columns = shifted(A.columns);
+    if (A.short_columns.extent(0) > 0) A.short_columns = shifted(A.short_columns);
+  }
   return A;
 }
 template <class M>
-Matrix<M> misaligned(const Matrix<M>& A) {
+Matrix<M> misaligned(Matrix<M> A) {
+  find_short_columns(A);
   return std::visit([](const auto& a) { return Matrix<M>(misaligned(a)); }, A);
 }
 

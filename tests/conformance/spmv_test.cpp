@@ -120,5 +120,36 @@ void check_spmv(const Backend& backend, Findings& findings) {
 
 CNC_CONFORMANCE_TEST("spmv", check_spmv);
 
+/// Where the other columns are wrong, a product is right if it reads the short ones.
+void check_reads_short_columns(const Backend& backend, Findings& findings) {
+  if (!backend.short_columns) return findings.not_offered("short columns");
+  const CsrMatrix<double> A = generate_problem("wathen:14x11");
+  GuardedVector<double> x(A.cols, Alignment::even), y(A.rows, Alignment::even);
+  x.randomize(3);
+  const Product<double, double> product(A, x, 1, 0);
+  const std::vector<RowWeight> weights = row_weights(A, x);
+  for (const char* const format : {"csr", "bsell", "bcsr:2", "bsell:2"}) {
+    Matrix<double> layout = build_format(A, parse_format(format));
+    findings.compare(unless(find_short_columns(layout), "none were found"),
+                     [&] { return std::string(format); });
+    const auto check = [&](auto& a) {
+      a.columns = zeroed<index_t>("columns", a.columns.extent(0));
+      const auto& ops = matrix_ops<double>(backend, a.operand());
+      const TestQueue queue(backend, A.rows, 2);
+      ops.spmv(queue, 1.0, Planned(ops, queue, queue(a)).operand, queue(std::as_const(x)), 0.0,
+               queue(y));
+      queue.finish();
+      findings.compare(difference(y, product.expected,
+                                  [&](index_t row) {
+                                    return product.tolerance(weights[std::size_t(row)], row);
+                                  }),
+                       [&] { return std::string("columns of 16 bits in ") + format; });
+    };
+    std::visit(check, layout);
+  }
+}
+
+CNC_CONFORMANCE_TEST("short columns", check_reads_short_columns);
+
 }  // namespace
 }  // namespace cnc::testing

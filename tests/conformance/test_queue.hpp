@@ -62,6 +62,7 @@ class TestQueue {
     BcsrOperand<T> operand = A.operand();
     operand.row_offsets = (*this)(A.row_offsets);
     operand.columns = (*this)(A.columns);
+    operand.short_columns = (*this)(A.short_columns);
     operand.values = constant(A.values);
     return operand;
   }
@@ -70,6 +71,7 @@ class TestQueue {
     BsellOperand<T> operand = A.operand();
     operand.slice_offsets = (*this)(A.slice_offsets);
     operand.columns = (*this)(A.columns);
+    operand.short_columns = (*this)(A.short_columns);
     operand.row_permutation = (*this)(A.row_permutation);
     operand.values = constant(A.values);
     return operand;

@@ -63,7 +63,7 @@ CNC_GPU_DEVICE T load_cached(const T* from) {
 }
 
 /// Reads memory that no thread writes during the kernel and this thread reads once: it takes no place
-/// in the first-level cache. T has 4, 8 or 16 bytes and its natural alignment.
+/// in the first-level cache. T has 2, 4, 8 or 16 bytes and its natural alignment.
 template <class T>
 CNC_GPU_DEVICE T load_once(const T* from) {
   return ptx::load_once(from);

@@ -13,7 +13,11 @@ namespace cnc::gpu::ptx {
 template <class T>
 __device__ __forceinline__ T load_once(const T* from) {
   T value;
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (sizeof(T) == 2) {
+    unsigned short a;
+    asm volatile("ld.global.nc.L1::no_allocate.b16 %0, [%1];" : "=h"(a) : "l"(from));
+    memcpy(&value, &a, sizeof value);
+  } else if constexpr (sizeof(T) == 4) {
     unsigned a;
     asm volatile("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(a) : "l"(from));
     memcpy(&value, &a, sizeof value);

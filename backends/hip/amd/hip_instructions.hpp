@@ -55,7 +55,10 @@ __device__ __forceinline__ void meet_wave() {
 template <class T>
 __device__ __forceinline__ T load_streaming(const T* from) {
   T value;
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (sizeof(T) == 2) {
+    const auto half = __builtin_nontemporal_load(reinterpret_cast<const std::uint16_t*>(from));
+    memcpy(&value, &half, sizeof value);
+  } else if constexpr (sizeof(T) == 4) {
     const auto word = __builtin_nontemporal_load(reinterpret_cast<const std::uint32_t*>(from));
     memcpy(&value, &word, sizeof value);
   } else {

@@ -66,10 +66,10 @@ CNC_GPU_DEVICE T load_cached(const T* from) {
 }
 
 /// Reads memory that no thread writes during the kernel and this thread reads once: it does not push other
-/// data out of the caches. T has 4, 8 or 16 bytes and its natural alignment.
+/// data out of the caches. T has 2, 4, 8 or 16 bytes and its natural alignment.
 template <class T>
 CNC_GPU_DEVICE T load_once(const T* from) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+  static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
   return instructions::load_streaming(from);
 }
 

@@ -69,7 +69,9 @@ struct Backend {
   /// A variant forces one instruction set of another backend; listed on request.
   bool variant = false;
   ReadsDictionaries dictionaries = ReadsDictionaries::no;  ///< of rows
-  Availability (*availability)() = nullptr;                ///< asks the machine; never null
+  /// Products read those of an operand in place of `columns`. On the hosts that were measured the loads of x decide, not these bytes.
+  bool short_columns = false;
+  Availability (*availability)() = nullptr;  ///< asks the machine; never null
   /// Host backends: threads that operations on the queue use at most; null: one.
   int (*threads)(const Queue& queue) = nullptr;
   /// Records what enqueue(context, queue) enqueues of this backend's operations on the queue that it is given, without

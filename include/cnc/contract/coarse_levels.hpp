@@ -5,7 +5,7 @@
 namespace cnc {
 
 /// Levels of a cycle that one launch goes through, at most.
-inline constexpr int max_coarse_levels = 8;
+inline constexpr int max_coarse_levels = 7;  // as arguments of a kernel: 4 KB
 /// Steps of a smoother before or after a coarse correction, at most.
 inline constexpr int max_smoothing_steps = 16;
 

@@ -2,6 +2,7 @@
 
 #include <cnc/contract/types.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 
@@ -69,6 +70,18 @@ struct RowDictionaryOperand {
   bool operator==(const RowDictionaryOperand&) const = default;
 };
 
+/// A block column less where it is: the block row, or in slices C times the slice. Half the bytes of an index, where 16 bits hold that of
+/// every block of a matrix.
+using ShortColumn = std::int16_t;
+/// Bytes of the values of a block up to which this saves a twentieth and more of what a product reads.
+inline constexpr std::size_t largest_short_column_block = 36;
+
+/// @{
+/// The block column of a block, from either array of an operand.
+constexpr index_t column_at(index_t column, index_t) { return column; }
+constexpr index_t column_at(ShortColumn offset, index_t place) { return place + offset; }
+/// @}
+
 /// Block compressed sparse row; block_size 1 is CSR.
 ///
 /// Block (i, k) covers rows [i b, (i+1) b) and columns [columns[k] b, (columns[k]+1) b).
@@ -93,6 +106,7 @@ struct BcsrOperand {
   const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
   RowDictionaryOperand<T> dictionary =
       {};  ///< scalar rows that repeat; backends may leave it alone
+  const ShortColumn* short_columns = nullptr;  ///< [blocks] the same as `columns`; null: none
   bool operator==(const BcsrOperand&) const = default;
 };
 
@@ -128,6 +142,8 @@ struct BsellOperand {
   const MatrixPlan* plan = nullptr;  ///< what `plan` of the table returned; null where it has none
   RowDictionaryOperand<T> dictionary =
       {};  ///< scalar rows that repeat; backends may leave it alone
+  /// [slots] the same as `columns`, but any place in range for padding lanes; null: there are none.
+  const ShortColumn* short_columns = nullptr;
   bool operator==(const BsellOperand&) const = default;
 };
 

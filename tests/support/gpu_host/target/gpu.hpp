@@ -69,11 +69,11 @@ CNC_GPU_DEVICE T load_cached(const T* from) {
   return *from;
 }
 
-/// Reads memory that no thread writes during the kernel and this thread reads once. T has 4, 8 or 16
-/// bytes and its natural alignment.
+/// Reads memory that no thread writes during the kernel and this thread reads once. T has 2, 4, 8 or
+/// 16 bytes and its natural alignment.
 template <class T>
 CNC_GPU_DEVICE T load_once(const T* from) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+  static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
   return *from;
 }
 
