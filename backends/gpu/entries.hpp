@@ -85,6 +85,8 @@ struct PeerEntries {
                       double* result, bool meets, const RunState*);
   /// Whether all ranks say yes, once the queue has been waited for, in memory that the device reaches: 1 or 0.
   static void agree(const Queue&, const PeerOperand<V>&, bool mine, std::int32_t* all);
+  /// Where sums go by messages: those of all ranks come to be taken.
+  static void gather(const Queue&, const PeerOperand<V>&);
   /// Dots of y over all ranks.
   static void dots(const Queue&, index_t n, const PeerOperand<V>&, const V* y,
                    const ProductDots<V>& results, const RunState*);

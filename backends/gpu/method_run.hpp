@@ -158,7 +158,7 @@ struct MethodRunner {
 
   /// Whether to try a form in one launch.
   bool asks_for(SolveForm form) const {
-    return !between() && (peers() == nullptr || form == SolveForm::one_meeting) &&
+    return !between() && !messages() && (peers() == nullptr || form == SolveForm::one_meeting) &&
            (run.form == form || run.form == SolveForm::run);
   }
 
@@ -172,7 +172,7 @@ struct MethodRunner {
 
   void wait_for_end() {
     if (run.behind != nullptr) run.behind(run.behind_context);
-    synchronize(queue);
+    messages() ? messages()->wait(queue) : synchronize(queue);
     ++run.synchronisations;
   }
 
@@ -357,10 +357,11 @@ struct MethodRunner {
 
   void enqueued() {
     const auto phases = streamed();
+    // First: it may wait for the device, which must not wait for other ranks then.
+    const Graph* const graph = run.form == SolveForm::streamed ? nullptr : captured(phases);
     start();
     outcome().stop = 0;  // of the last run
     phases.begin(queue, initial());
-    const Graph* const graph = run.form == SolveForm::streamed ? nullptr : captured(phases);
     run.used = graph == nullptr ? SolveForm::streamed : SolveForm::graph;
     run.read_dictionary = true;
     // One group of iterations runs while the host waits for the one before, and then looks.
@@ -369,15 +370,15 @@ struct MethodRunner {
     bool takes_long = true;  // a group: the first one ends with what was under way before
     const index_t most = initial().max_iterations;
     index_t groups = 0, launched = 0;
-    // What is enqueued between passes does not stop with them, and may exchange with other ranks: these must all enqueue as much of
-    // it. So no clock decides for them, and they look when a group is done and nothing is under way.
-    const bool alike = between() && peers() != nullptr;
+    // Messages, and what is enqueued between passes, which may exchange with other ranks, do not stop with the passes: all ranks must
+    // enqueue as much of it. So no clock decides for them, and they look when a group is done and nothing is under way.
+    const bool alike = messages() || (between() && peers() != nullptr);
     for (; launched < most && ((alike && groups == 0) || !stopped()); ++groups) {
       const bool is_long_run = launched >= iterations_before_groups_ahead;
-      const bool ahead = !between() || (is_long_run && !alike);
+      const bool ahead = !alike && (!between() || is_long_run);
       const bool of_several = is_long_run || !(takes_long || alike);
       const index_t iterations = std::min(most - launched, group(of_several));
-      if (graph == nullptr)
+      if (graph == nullptr || (messages() && iterations < recorded()))  // more would not be skipped
         phases.iterate(queue, iterations);
       else
         for (index_t i = 0; i < iterations; i += recorded()) graph->replay(queue);
@@ -385,7 +386,10 @@ struct MethodRunner {
       run.launches += iterations * phases.launches_per_iteration();
       plan.markers[groups % 2].record(queue);
       if (ahead && groups == 0) continue;
-      plan.markers[(ahead ? groups + 1 : groups) % 2].wait();
+      if (messages())
+        messages()->wait(queue);
+      else
+        plan.markers[(ahead ? groups + 1 : groups) % 2].wait();
       ++run.synchronisations;
       const Clock::time_point now = Clock::now();
       takes_long = std::chrono::duration<double>(now - looked).count() >
@@ -398,6 +402,9 @@ struct MethodRunner {
   }
 
   const PeerOperand<V>* peers() const { return std::get<const PeerOperand<V>*>(run.peers); }
+
+  /// By which other ranks are reached; null: there are none, or in each other's memory.
+  PeerMessages* messages() const { return peers() != nullptr ? peers()->messages : nullptr; }
 
   /// Whether the preconditioner is enqueued between passes.
   bool between() const { return run.preconditioner.enqueue != nullptr; }

@@ -48,12 +48,13 @@ CNC_GPU_DEVICE void give_up_pass(Breakdown breakdown, MethodScalars* scalars, co
   if (run.place == RunPlace::finish) tell_outcome(run, *scalars);
 }
 
-/// The last block's last act: scalars, log, and whether the run goes on.
+/// The last block's last act: scalars, log, and whether the run goes on. Where a message has to bring sums first, they are left for
+/// it, and a launch without rows does this.
 template <class Pass, int count>
 CNC_GPU_DEVICE void finish_pass(const KeptScalars& begun, double (&sums)[count],
                                 MethodScalars* scalars, const RunLink& run) {
   if constexpr (Pass::sums.count > 0)
-    if (run.meeting != nullptr) meet_peers(*run.meeting, sums);
+    if (run.meeting != nullptr && !meet(*run.meeting, run.takes_sums, sums)) return;
   MethodScalars s = begun.get();
   end_pass<Pass>(s, sums);
   copy_scalars(s, *scalars);
@@ -181,8 +182,9 @@ void launch_pass_part(const Queue& queue, index_t n, const PreconditionerOperand
                                          Work::reducing_threads)
                          : vector_grid(queue, n, max_pass_threads);
   grid.blocks = std::max<index_t>(1, grid.blocks);  // scalars are due even without rows
-  launch_overlapping("pass", queue, grid, pass_kernel < Work::sums ? wave : 0, V, Pass, part >, n,
-                     Pass::M.transposed ? M.transposed() : M, v, scalars, run, grid_scratch(queue));
+  launch_behind(run.takes_sums, "pass", queue, grid, pass_kernel < Work::sums ? wave : 0, V, Pass,
+                part >, n, Pass::M.transposed ? M.transposed() : M, v, scalars, run,
+                grid_scratch(queue));
 }
 
 template <int wave, class V, class Pass>

@@ -10,6 +10,32 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
+/// Sums become those of all ranks; or they are left for a message, and the answer is no; or what that has brought is taken, and
+/// added in the order of ranks. By one thread.
+template <int count>
+CNC_GPU_DEVICE bool meet(const PeerMeeting& meeting, bool takes, double (&sums)[count]) {
+  static_assert(count <= most_peer_sums);
+  if (meeting.mine == nullptr) {
+    meet_peers(meeting, sums);
+    return true;
+  }
+  for (int k = 0; k < count; ++k) {
+    if (!takes) {
+      meeting.mine[k] = sums[k];
+      continue;
+    }
+    sums[k] = meeting.all[k];
+    for (int r = 1; r < meeting.ranks; ++r) sums[k] += meeting.all[r * most_peer_sums + k];
+  }
+  return takes;
+}
+
+/// Launches a kernel that a message, or else a kernel, comes before.
+template <class... Arguments>
+void launch_behind(bool message, const Arguments&... arguments) {
+  message ? launch(arguments...) : launch_overlapping(arguments...);
+}
+
 /// Entries of x go to those who have rows with them.
 template <class V>
 CNC_GPU_KERNEL(max_vector_threads)
@@ -17,10 +43,14 @@ send_kernel(PeerOperand<V> peers, const V* x, const RunState* run) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
-  const std::uint32_t number = *peers.exchanges + 1;
   const offset_t k = offset_t(block_index()) * block_threads() + thread_index();
   if (k >= peers.sent) return;
   const index_t row = peers.sent_rows[k];
+  if (peers.packed != nullptr) {
+    peers.packed[k] = x[row];
+    return;
+  }
+  const std::uint32_t number = *peers.exchanges + 1;
   send_word(peers.sent_to[k].at + number % 2, row < 0 ? V(0) : x[row], number);
 }
 
@@ -51,9 +81,14 @@ receive_kernel(PeerOperand<V> peers, int lanes, V* y, RowScale<V> scale, const V
       const bool came = wait_for_peer(meeting, [&] {
         bool here = true;
         CNC_GPU_UNROLL
-        for (int j = 0; j < together; ++j)
-          if (k + j < end)
-            here &= find_word(words + 2 * offset_t(peers.columns[k + j]), x[j], number);
+        for (int j = 0; j < together; ++j) {
+          if (k + j >= end) continue;
+          const index_t column = peers.columns[k + j];
+          if (peers.arrived != nullptr)
+            x[j] = peers.arrived[column];
+          else
+            here &= find_word(words + 2 * offset_t(column), x[j], number);
+        }
         return here;
       });
       CNC_GPU_UNROLL
@@ -79,7 +114,7 @@ receive_kernel(PeerOperand<V> peers, int lanes, V* y, RowScale<V> scale, const V
   if (with == nullptr) return;
   if (meets) {
     dot[0] += *result;
-    meet_peers(meeting, dot);
+    if (!meet(meeting, false, dot)) return;
   }
   *result = dot[0];
 }
@@ -99,9 +134,29 @@ peer_dots_kernel(index_t n, PeerOperand<V> peers, const V* y, ProductDots<V> res
     if constexpr (count > 1) dots[1] += double(y[i]) * double(y[i]);
   }
   if (!grid_sum<wave>(dots, scratch) || thread_index() != 0) return;
-  meet_peers(*peers.meeting, dots);
+  if (!meet(*peers.meeting, false, dots)) return;
   *results.with_result = dots[0];
   if constexpr (count > 1) *results.self_result = dots[1];
+}
+
+/// Those that a message has brought. By one thread.
+template <class V>
+CNC_GPU_KERNEL(max_vector_threads)
+take_dots_kernel(const PeerMeeting* meeting, double* first, double* second, const RunState* run) {
+  if (run != nullptr && run->stop) return;
+  double dots[2];
+  meet(*meeting, true, dots);
+  *first = dots[0];
+  if (second != nullptr) *second = dots[1];
+}
+
+/// Where sums go by messages: those that were left become those of all ranks.
+template <int wave, class V>
+void gather_dots(const Queue& queue, const PeerOperand<V>& peers, double* first, double* second,
+                 const RunState* run) {
+  if (peers.messages == nullptr) return;
+  PeerEntries<wave, V>::gather(queue, peers);
+  launch("take_dots", queue, {1, 1}, take_dots_kernel<V>, peers.meeting, first, second, run);
 }
 
 /// Whether all ranks say yes; negative where one was not heard of. By one thread.
@@ -120,11 +175,18 @@ void PeerEntries<wave, V>::agree(const Queue& queue, const PeerOperand<V>& peers
 }
 
 template <int wave, class V>
+void PeerEntries<wave, V>::gather(const Queue& queue, const PeerOperand<V>& peers) {
+  enqueue(queue, [messages = peers.messages](const Queue& on) { messages->gather(on); });
+}
+
+template <int wave, class V>
 void PeerEntries<wave, V>::send(const Queue& queue, const PeerOperand<V>& peers, const V* x,
                                 const RunState* run) {
   const int threads = vector_threads(queue);
   launch_overlapping("send", queue, {ceil_div(peers.sent, threads), threads}, send_kernel<V>, peers,
                      x, run);
+  if (peers.messages != nullptr)
+    enqueue(queue, [messages = peers.messages](const Queue& on) { messages->begin(on); });
 }
 
 template <int wave, class V>
@@ -136,9 +198,13 @@ void PeerEntries<wave, V>::receive(const Queue& queue, const PeerOperand<V>& pee
   int lanes = 1;
   while (lanes < wave && 8 * offset_t(lanes) * peers.rows <= peers.entries) lanes *= 2;
   const index_t blocks = ceil_div(std::max(peers.rows * lanes, peers.neighbours), threads);
-  launch_overlapping("receive", queue, {reducing_blocks(queue, blocks, threads, 1), threads},
-                     receive_kernel<wave, V>, peers, lanes, y, scale, with, result, meets, run,
-                     grid_scratch(queue));
+  const bool by_messages = peers.messages != nullptr;
+  if (by_messages)
+    enqueue(queue, [messages = peers.messages](const Queue& on) { messages->end(on); });
+  const Grid grid{reducing_blocks(queue, blocks, threads, 1), threads};
+  launch_behind(by_messages, "receive", queue, grid, receive_kernel<wave, V>, peers, lanes, y,
+                scale, with, result, meets, run, grid_scratch(queue));
+  if (meets && with != nullptr) gather_dots<wave>(queue, peers, result, nullptr, run);
 }
 
 template <int wave, class V>
@@ -150,6 +216,7 @@ void PeerEntries<wave, V>::dots(const Queue& queue, index_t n, const PeerOperand
   grid.blocks = std::max<index_t>(1, grid.blocks);  // a rank without rows meets too
   launch_overlapping("peer_dots", queue, grid, kernel, n, peers, y, results, run,
                      grid_scratch(queue));
+  gather_dots<wave>(queue, peers, results.with_result, results.self_result, run);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

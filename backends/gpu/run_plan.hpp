@@ -86,7 +86,9 @@ struct DeviceRunPlan final : RunPlan {
 
   void renew(bool pattern) override {
     halo_unfit = false;
-    if (pattern) forget_halo();
+    if (!pattern) return;
+    forget_halo();
+    for (auto& kept : graphs) kept.graph.reset();  // other ranks may be reached otherwise
   }
   void forget_halo() {
     halo.reset();

@@ -80,6 +80,7 @@ struct RunLink {
   RunState* state = nullptr;
   RunOutcome* outcome = nullptr;
   const PeerMeeting* meeting = nullptr;  ///< of the ranks whose sums these are; null: the own alone
+  bool takes_sums = false;               ///< those of all ranks that a message has brought
 };
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

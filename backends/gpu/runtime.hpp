@@ -53,6 +53,9 @@ void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t by
 /// Waits until everything enqueued on the queue's stream is done. Not allowed while it records.
 void synchronize(const Queue& queue);
 
+/// Enqueues what others enqueue on the queue that they are given, which may be recording.
+void enqueue(const Queue& queue, const std::function<void(const Queue&)>& work);
+
 /// Memory with an owner.
 class Buffer {
  public:

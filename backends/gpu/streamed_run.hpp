@@ -90,6 +90,9 @@ struct StreamedRun {
   }
   int launches_of_multiply() const { return peers != nullptr ? 3 : 1; }
 
+  /// Whether other ranks are reached by messages, which do not skip themselves once the run is over.
+  bool by_messages() const { return peers != nullptr && peers->messages != nullptr; }
+
   void begin(const Queue& queue, const RunState& initial) const {
     Passes::begin_run(queue, in(RunPlace::iteration), initial, scalars);
   }
@@ -167,8 +170,11 @@ struct StreamedRun {
     Phases::for_each([&]<class Phase>(int) {
       if constexpr (is_product<Phase>) {
         if (peers != nullptr) launches += 2 + (Phase::dots > 0 && !dots_add_up<Phase>);
-      } else if (between.enqueue != nullptr && Phase::M.active()) {
-        launches += (Phase::writes != 0) + stores_scalars<Phase>;
+        if (by_messages()) launches += 1 + 2 * (Phase::dots > 0);
+      } else {
+        if (between.enqueue != nullptr && Phase::M.active())
+          launches += (Phase::writes != 0) + stores_scalars<Phase>;
+        if (by_messages()) launches += 2 * (Phase::sums.count > 0);
       }
     });
     return launches;
@@ -187,6 +193,11 @@ struct StreamedRun {
     } else {
       const auto pass = [&](PassPart part) {
         Passes::launch(queue, name, A.rows, M, of_passes, scalars, part, run);
+        if (!by_messages() || Phase::sums.count == 0 || part == PassPart::before) return;
+        PeerEntries<wave, V>::gather(queue, *peers);
+        RunLink with_sums = run;
+        with_sums.takes_sums = true;
+        Passes::launch(queue, name, 0, M, of_passes, scalars, PassPart::after, with_sums);
       };
       if (between.enqueue == nullptr || !Phase::M.active()) return pass(PassPart::whole);
       pass(PassPart::before);

@@ -264,8 +264,8 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
 ///
 /// All functions but options() and advice() are collective, and all ranks pass the same options: the library compares them. Sums
 /// are added in the order of the ranks: for the same number of ranks and partition the bits are the same on every run.
-/// The form is fused_steps, plain_operations of gmres and fgmres; of devices that reach each other's memory also streamed, graph
-/// and, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up. Refused with UnsupportedOperation: reordering, null spaces,
+/// The form is fused_steps, plain_operations of gmres and fgmres; by RankLink::messages and devices also streamed and graph, and by
+/// devices, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up. Refused with UnsupportedOperation: reordering, null spaces,
 /// storage in float under double vectors.
 ///
 /// Limits   max_seconds is by the clock of the first rank. The callback may be on some ranks only and sees own parts of x and r;

@@ -72,13 +72,7 @@ class AmongRanks final : public OtherRanks {
         sent_rows_(copied_there<Space>("cnc::ranks", halo_->plan.sent_rows)),
         rows_(halo_->rows),
         lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)),
-        sums_(channel().allows(RankLink::devices)
-                  ? PeerSums<Exec>::open(ctx, channel(), lost_.data())
-                  : nullptr),
-        messages_(!is_host_space<Space> && !is_alone() && !sums_ &&
-                          channel().allows(RankLink::messages)
-                      ? channel().messages(ctx.queue().device)
-                      : nullptr),
+        sums_(opened_sums()),
         dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),
         in_double_(ctx, *halo_, rows_.sums, sums_.get(), messages_) {
     if constexpr (std::is_same_v<T, float>)
@@ -103,8 +97,8 @@ class AmongRanks final : public OtherRanks {
   /// Whether there is one rank, for which a solve is what it is in one process.
   bool is_alone() const { return channel().size() == 1; }
   RankLink link() const {
-    if (in_double_.peers && (!in_float_ || in_float_->peers)) return RankLink::devices;
     if (messages_) return RankLink::messages;
+    if (in_double_.peers && (!in_float_ || in_float_->peers)) return RankLink::devices;
     return is_host_space<Space> ? RankLink::mpi : RankLink::through_host;
   }
   PeersOfRun peers() override {
@@ -179,19 +173,39 @@ class AmongRanks final : public OtherRanks {
  private:
   Channel& channel() const { return *halo_->channel; }
 
+  /// Opens the best way by which devices add up sums, and messages where these are the way. Collective, and the same on all ranks:
+  /// null where sums take the host.
+  std::unique_ptr<PeerSums<Exec>> opened_sums() {
+    if (channel().allows(RankLink::devices))
+      if (auto sums = PeerSums<Exec>::open(*ctx_, channel(), lost_.data())) return sums;
+    if (is_alone() || !channel().allows(RankLink::messages)) return nullptr;
+    // Of backends that work on hosts those of devices, in tests.
+    const bool have_kernels = !channel().anywhere(ctx_->backend().peers == nullptr);
+    if (is_host_space<Space> && !have_kernels) return nullptr;
+    messages_ = channel().messages(ctx_->queue().device, is_host_space<Space>);
+    return messages_ && have_kernels ? std::make_unique<PeerSums<Exec>>(channel()) : nullptr;
+  }
+  /// Where the host hears of a rank that does not come, before what it enqueues waits for that.
+  void wait_for_messages() {
+    if (messages_) channel().wait(*messages_);
+  }
+
   /// What it takes for vectors of W.
   template <class W>
   struct For {
-    std::unique_ptr<Peers<W, Exec>> peers;  ///< null: devices do not reach each other
+    std::unique_ptr<Peers<W, Exec>> peers;  ///< null: products take the host
     Exchange<W, Exec> exchange;
     Vector<W, Space> added, beside;  ///< of a dot, by the rows of the halo
 
     For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows, const PeerSums<Exec>* sums,
         const std::shared_ptr<DeviceMessages>& messages)
-        : peers(sums != nullptr ? Peers<W, Exec>::open(ctx, halo, sums->meeting()) : nullptr),
-          exchange(ctx, halo.channel, halo.plan, messages),
+        : exchange(ctx, halo.channel, halo.plan, is_host_space<Space> ? nullptr : messages),
           added(uninitialized<W, Space>("cnc::added", static_cast<std::size_t>(rows))),
-          beside(uninitialized<W, Space>("cnc::beside", static_cast<std::size_t>(rows))) {}
+          beside(uninitialized<W, Space>("cnc::beside", static_cast<std::size_t>(rows))) {
+      if (sums == nullptr) return;
+      peers = messages ? std::make_unique<Peers<W, Exec>>(ctx.queue(), halo, messages, *sums)
+                       : Peers<W, Exec>::open(ctx, halo, sums->meeting());
+    }
   };
   template <class W>
   For<W>& parts() {
@@ -230,8 +244,10 @@ class AmongRanks final : public OtherRanks {
     For<W>& p = parts<W>();
     const VectorOps<W>& ops = ctx_->template vectors<W>();
     if (transposed) return add_rows<W>(*from_others_, p.exchange.end_back(*ctx_), y, nullptr);
-    if (p.peers)
+    if (p.peers) {
+      wait_for_messages();
       return ops.add_from_peers(ctx_->queue(), p.peers->operand(), y, {}, with, dot_.data());
+    }
     add_rows<W>(rows_, p.exchange.end(*ctx_), y, with);
     if (with != nullptr)
       ops.dot(ctx_->queue(), rows_.sums, p.added.data(), p.beside.data(), dot_.data());
@@ -240,9 +256,11 @@ class AmongRanks final : public OtherRanks {
   template <class W>
   void end_step_in(W* y, W factor, const W* of_row) {
     For<W>& p = parts<W>();
-    if (p.peers)
+    if (p.peers) {
+      wait_for_messages();
       return ctx_->template vectors<W>().add_from_peers(ctx_->queue(), p.peers->operand(), y,
                                                         {factor, of_row}, nullptr, dot_.data());
+    }
     add_rows<W>(rows_, p.exchange.end(*ctx_), y, nullptr, factor, of_row);
   }
 
@@ -252,8 +270,8 @@ class AmongRanks final : public OtherRanks {
   SparseRowsIn<T, Space> rows_;
   std::optional<SparseRowsIn<T, Space>> to_owners_, from_others_;  ///< once a transpose is wanted
   Vector<std::uint32_t, SharedSpace<Space>> lost_;                 ///< a device of another rank
-  std::unique_ptr<PeerSums<Exec>> sums_;                           ///< null: they take the host
-  std::shared_ptr<DeviceMessages> messages_;                       ///< null: MPI, or peers
+  std::shared_ptr<DeviceMessages> messages_;  ///< null: MPI, or in each other's memory
+  std::unique_ptr<PeerSums<Exec>> sums_;      ///< null: they take the host
   Vector<double, SharedSpace<Space>> dot_;
   For<double> in_double_;
   std::optional<For<float>> in_float_;

@@ -113,14 +113,26 @@ void Channel::hear_failures() {
   }
 }
 
-std::shared_ptr<DeviceMessages> Channel::messages(int device) {
+void Channel::wait(DeviceMessages& messages) {
+  try {
+    wait_until([&] { return messages.are_there(); });
+  } catch (...) {
+    // Before memory is given back: for that a device ends what it does, which others will not come for.
+    messages.give_up();
+    throw;
+  }
+}
+
+std::shared_ptr<DeviceMessages> Channel::messages(int device, bool of_hosts) {
+  if (of_hosts) device = -1;
   const auto of_device = [&](const MessagesOf& m) { return m.device == device; };
   const auto found = std::find_if(messages_.begin(), messages_.end(), of_device);
   const auto mine = static_cast<index_t>(found - messages_.begin());
   const auto all = static_cast<index_t>(messages_.size());  // the same on all ranks
   const index_t* const places = gather_all(&mine, 1);
   if (mine != all && std::count(places, places + size_, mine) == size_) return found->messages;
-  messages_.push_back({device, DeviceMessages::open(device, *this)});
+  messages_.push_back(
+      {device, of_hosts ? DeviceMessages::of_hosts(*this) : DeviceMessages::open(device, *this)});
   return messages_.back().messages;
 }
 

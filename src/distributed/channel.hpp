@@ -70,6 +70,8 @@ class Channel {
     }
     ++finished_;
   }
+  /// Waits for messages between devices, or the queue for which they wait.
+  void wait(DeviceMessages& messages);
   /// Throws, as waits do, if another rank tells of a failure within a second; for a rank that waits elsewhere in vain.
   void hear_failures();
   /// What is to be done once all ranks have come to a later collective call than this one is in.
@@ -84,9 +86,9 @@ class Channel {
   void limit_link(RankLink best) { best_link_ = best; }
   bool allows(RankLink link) { return !anywhere(best_link_ < link); }
   /// @}
-  /// Those from this device, kept once they have been asked for; null: there are none between the devices of these
-  /// ranks. Collective, and the same on all ranks.
-  std::shared_ptr<DeviceMessages> messages(int device);
+  /// Those from this device, which may be a host, kept once they have been asked for; null: there are none between the devices
+  /// of these ranks. Collective, and the same on all ranks.
+  std::shared_ptr<DeviceMessages> messages(int device, bool of_hosts);
 
   /// @{
   /// all[r] := the `count` values of rank r; what is returned holds until the next call.
@@ -146,7 +148,7 @@ class Channel {
   std::vector<std::function<void()>> later_;
   RankLink best_link_ = RankLink::devices;
   struct MessagesOf {
-    int device;
+    int device;  ///< negative: a host
     std::shared_ptr<DeviceMessages> messages;
   };
   std::vector<MessagesOf> messages_;

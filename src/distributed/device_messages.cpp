@@ -1,8 +1,50 @@
 #include "distributed/device_messages.hpp"
 
-#if defined(CNC_HAVE_DEVICE_MESSAGES)
-
 #include "distributed/channel.hpp"
+
+#include <cstring>
+
+namespace cnc::detail {
+namespace {
+
+class HostMessages final : public DeviceMessages {
+ public:
+  explicit HostMessages(Channel& channel) : channel_(channel) {}
+
+  void begin(const Queue&, const std::vector<Part>& sends,
+             const std::vector<Part>& receives) override {
+    std::vector<std::vector<index_t>> words(static_cast<std::size_t>(channel_.size()));
+    for (const Part& p : sends) {
+      auto& to = words[static_cast<std::size_t>(p.rank)];
+      to.resize(p.bytes / sizeof(index_t));
+      std::memcpy(to.data(), p.data, p.bytes);
+    }
+    words = channel_.exchange_lists(words);
+    for (const Part& p : receives)
+      std::memcpy(p.data, words[static_cast<std::size_t>(p.rank)].data(), p.bytes);
+  }
+  void end(const Queue&) override {}
+  void gather(const Queue&, const double* mine, double* all, int count) override {
+    std::memcpy(all, channel_.gather_all(mine, count),
+                sizeof(double) * static_cast<std::size_t>(count * channel_.size()));
+  }
+  void begin_wait(const Queue&) override {}
+  bool are_there() override { return true; }
+  void give_up() noexcept override {}
+
+ private:
+  Channel& channel_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceMessages> DeviceMessages::of_hosts(Channel& channel) {
+  return std::make_unique<HostMessages>(channel);
+}
+
+}  // namespace cnc::detail
+
+#if defined(CNC_HAVE_DEVICE_MESSAGES)
 
 #include <cnc/contract/error.hpp>
 
@@ -10,6 +52,8 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #if defined(KOKKOS_ENABLE_HIP)
@@ -80,10 +124,9 @@ class LibraryMessages final : public DeviceMessages {
 
   void begin(const Queue& queue, const std::vector<Part>& sends,
              const std::vector<Part>& receives) override {
-    if (ranks_ == nullptr) throw DeviceError("exchange", library, "another rank has failed before");
+    require_ranks();
     const CurrentDevice scope(device_);
-    check(CNC_RUNTIME(EventRecord)(packed_, static_cast<CNC_RUNTIME(Stream_t)>(queue.stream)),
-          "EventRecord");
+    check(CNC_RUNTIME(EventRecord)(packed_, stream_of(queue)), "EventRecord");
     check(CNC_RUNTIME(StreamWaitEvent)(stream_, packed_, 0), "StreamWaitEvent");
     check(ncclGroupStart(), "ncclGroupStart");
     ncclResult_t code = ncclSuccess;
@@ -96,7 +139,22 @@ class LibraryMessages final : public DeviceMessages {
     check(code, "exchange");
     check(CNC_RUNTIME(EventRecord)(there_, stream_), "EventRecord");
   }
+  void end(const Queue& queue) override {
+    const CurrentDevice scope(device_);
+    check(CNC_RUNTIME(StreamWaitEvent)(stream_of(queue), there_, 0), "StreamWaitEvent");
+  }
+  void gather(const Queue& queue, const double* mine, double* all, int count) override {
+    require_ranks();
+    const CurrentDevice scope(device_);
+    check(ncclAllGather(mine, all, static_cast<std::size_t>(count), ncclDouble, ranks_,
+                        stream_of(queue)),
+          "ncclAllGather");
+  }
 
+  void begin_wait(const Queue& queue) override {
+    const CurrentDevice scope(device_);
+    check(CNC_RUNTIME(EventRecord)(there_, stream_of(queue)), "EventRecord");
+  }
   bool are_there() override {
     constexpr unsigned looks_between = 256;  // at the library, which costs more
     const CNC_RUNTIME(Error_t) code = CNC_RUNTIME(EventQuery)(there_);
@@ -112,15 +170,30 @@ class LibraryMessages final : public DeviceMessages {
   }
 
   void give_up() noexcept override {
-    if (ranks_ != nullptr) (void)ncclCommAbort(std::exchange(ranks_, nullptr));
+    if (ranks_ == nullptr) return;
+    // The device is told at once, but the call comes back only when graphs with messages are gone.
+    const ncclComm_t ranks = std::exchange(ranks_, nullptr);
+    try {
+      aborting_ = std::thread([ranks] { (void)ncclCommAbort(ranks); });
+    } catch (const std::system_error&) {
+      (void)ncclCommAbort(ranks);
+    }
   }
 
  private:
+  static CNC_RUNTIME(Stream_t) stream_of(const Queue& queue) {
+    return static_cast<CNC_RUNTIME(Stream_t)>(queue.stream);
+  }
+  void require_ranks() const {
+    if (ranks_ == nullptr) throw DeviceError("exchange", library, "another rank has failed before");
+  }
+
   /// Ranks come here at different times: nothing is under way, and nobody waits for the others.
   void release() {
     try {
       const CurrentDevice scope(device_);
       give_up();
+      if (aborting_.joinable()) aborting_.join();
       for (CNC_RUNTIME(Event_t) event : {packed_, there_})
         if (event != nullptr) (void)CNC_RUNTIME(EventDestroy)(event);
       if (stream_ != nullptr) (void)CNC_RUNTIME(StreamDestroy)(stream_);
@@ -130,6 +203,7 @@ class LibraryMessages final : public DeviceMessages {
 
   int device_;
   ncclComm_t ranks_ = nullptr;
+  std::thread aborting_;
   CNC_RUNTIME(Stream_t) stream_ = nullptr;
   CNC_RUNTIME(Event_t) packed_ = nullptr, there_ = nullptr;
   unsigned looks_ = 0;

@@ -164,17 +164,8 @@ class Exchange {
     else
       is_device ? packed_.give(ctx) : start(requests.sends);
   }
-  void finish_messages() {
-    try {
-      channel_->wait_until([&] { return messages_->are_there(); });
-    } catch (...) {
-      // Before memory is given back: for that a device ends what it does, which others will not come for.
-      messages_->give_up();
-      throw;
-    }
-  }
   void finish(const Context<Exec>& ctx, Requests& requests) {
-    if (messages_) return finish_messages();
+    if (messages_) return channel_->wait(*messages_);
     if (is_device) {
       packed_.wait(ctx);
       start(requests.receives);

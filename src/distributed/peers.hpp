@@ -89,7 +89,7 @@ class PeerGroup {
   std::vector<void*> of_;  ///< by rank, as this device reaches them
 };
 
-/// The sums of ranks whose devices add them up (PeerMeeting).
+/// The sums of ranks whose devices add them up (PeerMeeting), in each other's memory or by messages.
 template <class Exec>
 class PeerSums {
  public:
@@ -103,6 +103,14 @@ class PeerSums {
         ctx, channel, sizeof(PeerWord<double>) * std::size_t(words_of_rank * channel.size()));
     if (!group) return nullptr;
     return std::make_unique<PeerSums>(std::move(group), channel.rank(), lost);
+  }
+  /// By messages.
+  explicit PeerSums(const Channel& channel)
+      : of_messages_(zeroed<double, Space>("cnc::sums", most_peer_sums * (1 + channel.size()))),
+        meeting_(copied_there<Space>(
+            "cnc::ranks",
+            std::vector<PeerMeeting>{
+                {.ranks = channel.size(), .rank = channel.rank(), .mine = mine(), .all = all()}})) {
   }
   PeerSums(std::unique_ptr<PeerGroup<Exec>> group, int rank, std::uint32_t* lost)
       : group_(std::move(group)), numbers_(zeroed<std::uint32_t, Space>("cnc::meetings", 2)) {
@@ -118,6 +126,11 @@ class PeerSums {
 
   /// In the memory of the backend.
   const PeerMeeting* meeting() const { return meeting_.data(); }
+  /// @{
+  /// By messages: sums of this rank, and of all.
+  double* mine() const { return of_messages_.data(); }
+  double* all() const { return of_messages_.data() + most_peer_sums; }
+  /// @}
 
  private:
   static constexpr int words_of_rank = 2 * most_peer_sums;
@@ -128,16 +141,62 @@ class PeerSums {
   std::unique_ptr<PeerGroup<Exec>> group_;
   Vector<std::uint32_t, Space> numbers_;
   Vector<PeerPlace<double>, Space> there_;
+  Vector<double, Space> of_messages_;
   Vector<PeerMeeting, Space> meeting_;
 };
 
-/// What products with a matrix on ranks whose devices reach each other need, for vectors of W (PeerOperand).
+/// What runs need of DeviceMessages, for vectors of W.
+template <class W, class Exec>
+class MessagesOfRuns final : public PeerMessages {
+ public:
+  using Space = typename Exec::memory_space;
+
+  /// The sums outlive it.
+  MessagesOfRuns(std::shared_ptr<Channel> channel, std::shared_ptr<DeviceMessages> messages,
+                 const PartitionPlan& plan, const PeerSums<Exec>& sums)
+      : channel_(std::move(channel)),
+        messages_(std::move(messages)),
+        sums_(sums),
+        packed_(uninitialized<W, Space>("cnc::own_for_others", plan.sent_rows.size())),
+        arrived_(uninitialized<W, Space>("cnc::halo_of_others", std::size_t(plan.halo))) {
+    W *own = packed_.data(), *halo = arrived_.data();
+    for (const PartitionPlan::Neighbour& n : plan.neighbours) {
+      const auto add = [&](std::vector<DeviceMessages::Part>& to, W*& of, index_t count) {
+        if (count > 0) to.push_back({n.rank, of, sizeof(W) * std::size_t(count)});
+        of += count;
+      };
+      add(sends_, own, n.sent);
+      add(receives_, halo, n.received);
+    }
+  }
+  W* packed() const { return packed_.data(); }
+  const W* arrived() const { return arrived_.data(); }
+
+  void begin(const Queue& queue) override { messages_->begin(queue, sends_, receives_); }
+  void end(const Queue& queue) override { messages_->end(queue); }
+  void gather(const Queue& queue) override {
+    messages_->gather(queue, sums_.mine(), sums_.all(), most_peer_sums);
+  }
+  void wait(const Queue& queue) override {
+    messages_->begin_wait(queue);
+    channel_->wait(*messages_);
+  }
+
+ private:
+  std::shared_ptr<Channel> channel_;
+  std::shared_ptr<DeviceMessages> messages_;
+  const PeerSums<Exec>& sums_;
+  Vector<W, Space> packed_, arrived_;
+  std::vector<DeviceMessages::Part> sends_, receives_;
+};
+
+/// What products with a matrix on several ranks need without the hosts, for vectors of W (PeerOperand).
 template <class W, class Exec>
 class Peers {
  public:
   using Space = typename Exec::memory_space;
 
-  /// Collective, and the same on all ranks: null where devices do not reach each other.
+  /// Collective, and the same on all ranks: null where devices do not reach each other's memory.
   template <class T>
   static std::unique_ptr<Peers> open(const Context<Exec>& ctx, const Halo<T>& halo,
                                      const PeerMeeting* meeting) {
@@ -147,15 +206,27 @@ class Peers {
     if (!group) return nullptr;
     return std::make_unique<Peers>(std::move(group), halo, meeting);
   }
-  /// Collective.
+  /// By messages. Collective.
+  template <class T>
+  Peers(const Queue& queue, const Halo<T>& halo, std::shared_ptr<DeviceMessages> messages,
+        const PeerSums<Exec>& sums)
+      : Peers(halo, sums.meeting()) {
+    messages_ = std::make_unique<MessagesOfRuns<W, Exec>>(halo.channel, std::move(messages),
+                                                          halo.plan, sums);
+    sent_rows_ = copied_there<Space>("cnc::ranks", halo.plan.sent_rows);
+    operand_.sent = static_cast<index_t>(halo.plan.sent_rows.size());
+    operand_.sent_rows = sent_rows_.data();
+    operand_.messages = messages_.get();
+    operand_.packed = messages_->packed();
+    operand_.arrived = messages_->arrived();
+    messages_->gather(queue);  // the first time, for which they meet
+    messages_->wait(queue);
+  }
+  /// In each other's memory. Collective.
   template <class T>
   Peers(std::unique_ptr<PeerGroup<Exec>> group, const Halo<T>& halo, const PeerMeeting* meeting)
-      : group_(std::move(group)),
-        exchanges_(zeroed<std::uint32_t, Space>("cnc::exchanges", 1)),
-        row_(copied_there<Space>("cnc::ranks", halo.rows.rows)),
-        offsets_(copied_there<Space>("cnc::ranks", halo.rows.offsets)),
-        columns_(copied_there<Space>("cnc::ranks", halo.rows.columns)),
-        values_(copied_there<Space>("cnc::ranks", values_of(halo))) {
+      : Peers(halo, meeting) {
+    group_ = std::move(group);
     // To each neighbour: at which word in my memory his entries begin, and which is the one that he always sends.
     const PartitionPlan& plan = halo.plan;
     std::vector<std::vector<index_t>> there(std::size_t(halo.channel->size()));
@@ -177,23 +248,11 @@ class Peers {
     places.insert(places.end(), always.begin(), always.end());
     sent_rows_ = copied_there<Space>("cnc::ranks", rows);
     places_ = copied_there<Space>("cnc::ranks", places);
-    operand_ = {meeting,
-                exchanges_.data(),
-                static_cast<index_t>(rows.size()),
-                sent_rows_.data(),
-                places_.data(),
-                plan.halo,
-                static_cast<index_t>(plan.neighbours.size()),
-                reinterpret_cast<const PeerWord<W>*>(group_->mine()),
-                static_cast<index_t>(halo.rows.rows.size()),
-                row_.data(),
-                offsets_.data(),
-                columns_.data(),
-                values_.data(),
-                static_cast<offset_t>(halo.rows.values.size()),
-                0};
-    const offset_t* const entries = halo.channel->gather_all(&halo.facts.entries, 1);
-    operand_.most_entries = *std::max_element(entries, entries + halo.channel->size());
+    operand_.sent = static_cast<index_t>(rows.size());
+    operand_.sent_rows = sent_rows_.data();
+    operand_.sent_to = places_.data();
+    operand_.neighbours = static_cast<index_t>(plan.neighbours.size());
+    operand_.words = reinterpret_cast<const PeerWord<W>*>(group_->mine());
   }
 
   const PeerOperand<W>& operand() const { return operand_; }
@@ -205,12 +264,33 @@ class Peers {
   }
 
  private:
+  /// What any way takes.
+  template <class T>
+  Peers(const Halo<T>& halo, const PeerMeeting* meeting)
+      : exchanges_(zeroed<std::uint32_t, Space>("cnc::exchanges", 1)),
+        row_(copied_there<Space>("cnc::ranks", halo.rows.rows)),
+        offsets_(copied_there<Space>("cnc::ranks", halo.rows.offsets)),
+        columns_(copied_there<Space>("cnc::ranks", halo.rows.columns)),
+        values_(copied_there<Space>("cnc::ranks", values_of(halo))) {
+    operand_.meeting = meeting;
+    operand_.exchanges = exchanges_.data();
+    operand_.halo = halo.plan.halo;
+    operand_.rows = static_cast<index_t>(halo.rows.rows.size());
+    operand_.row = row_.data();
+    operand_.offsets = offsets_.data();
+    operand_.columns = columns_.data();
+    operand_.values = values_.data();
+    operand_.entries = static_cast<offset_t>(halo.rows.values.size());
+    const offset_t* const entries = halo.channel->gather_all(&halo.facts.entries, 1);
+    operand_.most_entries = *std::max_element(entries, entries + halo.channel->size());
+  }
   template <class T>
   static std::vector<W> values_of(const Halo<T>& halo) {
     return {halo.rows.values.begin(), halo.rows.values.end()};
   }
 
-  std::unique_ptr<PeerGroup<Exec>> group_;
+  std::unique_ptr<PeerGroup<Exec>> group_;             ///< null: by messages
+  std::unique_ptr<MessagesOfRuns<W, Exec>> messages_;  ///< null: in each other's memory
   Vector<std::uint32_t, Space> exchanges_;
   Vector<index_t, Space> sent_rows_, row_, offsets_, columns_;
   Vector<PeerPlace<W>, Space> places_;  ///< of each word sent

@@ -819,6 +819,7 @@ void Solver<V, Exec>::prepare_among(std::shared_ptr<detail::OtherRanks> ranks,
 
 template <class V, class Exec>
 void Solver<V, Exec>::go_on_among(std::shared_ptr<detail::OtherRanks> ranks) {
+  if (state_->system.ranks != ranks) state_->renew_plan(true);  // which may hold the old ones
   state_->system.ranks = std::move(ranks);
 }
 

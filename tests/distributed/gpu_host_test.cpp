@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
-// Ranks whose devices reach each other's memory, without devices: kernels of backends/gpu on the host, each process a device of
-// its own, and memory that processes share.
+// Ranks with a device each, without devices: kernels of backends/gpu on the host, each process a device of its own, which reach each
+// other's memory, as memory that processes share, or exchange by messages, of MPI.
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -26,6 +26,13 @@ Context<>& emulated() {
   }
   return *ctx;
 }
+
+/// Ranks exchange by messages, for as long as it lives.
+class ByMessages {
+ public:
+  ByMessages() { world().limit_link(RankLink::messages); }
+  ~ByMessages() { world().limit_link(RankLink::devices); }
+};
 
 /// How a solve was done, in words.
 std::string form_of(const SolveOptions& options, const char* problem = "poisson2d:15x14") {
@@ -50,7 +57,7 @@ TEST_CASE("emulated devices write into each other's memory") {
 TEST_CASE("emulated devices exchange in a lesser way if asked") {
   const auto problem = known_problem<double>("poisson2d:15x14");
   const Communicator own;
-  own.limit_link(own.rank() == 0 ? RankLink::devices : RankLink::messages);  // the least counts
+  own.limit_link(own.rank() == 0 ? RankLink::devices : RankLink::mpi);  // the least counts
   const PartitionedMatrix<double> A = partitioned(problem.A, own);
   DistributedSolver<double> solver(emulated());
   solver.prepare(A);
@@ -62,14 +69,67 @@ TEST_CASE("emulated devices exchange in a lesser way if asked") {
   solver.prepare(A);
   CHECK(solver.link() == RankLink::devices);
 }
+TEST_CASE("emulated devices exchange by messages") {
+  const ByMessages scope;
+  DistributedSolver<double> solver(emulated());
+  solver.prepare(partitioned(known_problem<double>("poisson2d:9x9").A));
+  CHECK(solver.link() == RankLink::messages);
+  CHECK(form_of({}) == to_string(SolveForm::graph));
+  for (const SolveForm form : {SolveForm::streamed, SolveForm::graph, SolveForm::fused_steps})
+    CHECK(form_of({.form = form}) == to_string(form));
+  CHECK(form_of({.method = Method::bicg}) == to_string(SolveForm::fused_steps));
+  CHECK_THAT(thrown_by([] { form_of({.form = SolveForm::one_meeting}); }),
+             Catch::Matchers::ContainsSubstring("one meeting"));
+}
 TEST_CASE("ranks of emulated devices have the residuals of hosts") { check_methods(emulated()); }
+TEST_CASE("ranks of emulated devices have the residuals of hosts by messages") {
+  const ByMessages scope;
+  check_methods(emulated());
+}
 TEST_CASE("ranks of emulated devices have preconditioners of their blocks") {
+  check_preconditioners(emulated());
+  const ByMessages scope;
   check_preconditioners(emulated());
 }
 TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
   check_multigrid(emulated());
 }
-TEST_CASE("ranks of emulated devices have the same bits on every run") { check_bits(emulated()); }
+TEST_CASE("ranks of emulated devices have the same bits on every run") {
+  check_bits(emulated());
+  const ByMessages scope;
+  check_bits(emulated());
+}
+TEST_CASE("ranks of emulated devices have the same bits by messages as in each other's memory") {
+  const auto problem = known_problem<double>("poisson3d:7");
+  for (const Method method : {Method::pcg, Method::pcg_pipelined, Method::bicgstab}) {
+    INFO(method_name(method));
+    SolveOptions options{.method = method, .form = SolveForm::graph};
+    if (method == Method::pcg) {  // runs shorter than a graph
+      options.callback_interval = 3;
+      options.callback = [](const Progress&) { return true; };
+    }
+    const Outcome<double> in_memory = solve_in_parts(emulated(), problem, options);
+    const ByMessages scope;
+    const Outcome<double> by_messages = solve_in_parts(emulated(), problem, options);
+    CHECK(same_bits(in_memory.x, by_messages.x));
+    CHECK(in_memory.report.history == by_messages.report.history);
+  }
+}
+TEST_CASE("emulated devices with messages end together when a callback throws on one") {
+  const auto problem = known_problem<double>("poisson2d:15x14");
+  const int last = world().size() - 1;
+  const Communicator own;  // not to be used afterwards
+  own.limit_link(RankLink::messages);
+  const std::string text = thrown_by([&] {
+    SolveOptions options{.callback_interval = 1};
+    options.callback = [&](const Progress& p) {
+      if (own.rank() == last && p.iteration == 5) throw InvalidArgument("told");
+      return true;
+    };
+    solve_in_parts(emulated(), partitioned(problem.A, own), problem, options);
+  });
+  CHECK(text == (own.rank() == last ? "told" : "rank " + std::to_string(last) + ": told"));
+}
 
 TEST_CASE("emulated devices meet once in an iteration") {
   for (const char* const text :
@@ -163,11 +223,16 @@ TEST_CASE("emulated devices: values that change, and such as one meeting is not 
 }
 
 TEST_CASE("emulated devices: float vectors, and ranks without rows") {
-  const auto in_float = known_problem<float>("poisson2d:16x16");
-  check_solution(in_float, solve_in_parts(emulated(), in_float, {.rtol = 1e-5}));
-  const auto few = known_problem<double>("trefethen:2");
-  for (const Method method : {Method::pcg, Method::bicgstab, Method::gmres})
-    CHECK(solve_in_parts(emulated(), few, {.method = method}).report.converged());
+  const auto check = [] {
+    const auto in_float = known_problem<float>("poisson2d:16x16");
+    check_solution(in_float, solve_in_parts(emulated(), in_float, {.rtol = 1e-5}));
+    const auto few = known_problem<double>("trefethen:2");
+    for (const Method method : {Method::pcg, Method::bicgstab, Method::gmres})
+      CHECK(solve_in_parts(emulated(), few, {.method = method}).report.converged());
+  };
+  check();
+  const ByMessages scope;
+  check();
 }
 
 namespace {
@@ -209,6 +274,8 @@ class Identity final : public PreconditionerBase<double> {
 
 TEST_CASE("emulated devices: what is between passes is enqueued equally often on all ranks") {
   const auto problem = known_problem<double>("poisson2d:15x14");
+  std::optional<ByMessages> scope;
+  if (GENERATE(false, true)) scope.emplace();
   DistributedSolver<double> solver(emulated(), {.form = SolveForm::streamed, .rtol = 1e-12});
   const auto identity = std::make_shared<Identity>([](int call) {
     if (world().rank() == 0 && call % 3 == 0)
@@ -223,6 +290,22 @@ TEST_CASE("emulated devices: what is between passes is enqueued equally often on
   CHECK(report.iterations > 32);
   CHECK(identity->calls() >= report.iterations);
   CHECK(same_on_all(std::to_string(identity->calls())));
+}
+
+TEST_CASE("emulated devices with messages end together when what is between passes throws on one") {
+  const auto problem = known_problem<double>("poisson2d:15x14");
+  const int last = world().size() - 1;
+  const Communicator own;  // not to be used afterwards
+  own.limit_link(RankLink::messages);
+  DistributedSolver<double> solver(emulated(), {.form = SolveForm::streamed});
+  solver.set_preconditioner(std::make_shared<Identity>([&](int call) {
+    if (call == 5 && own.rank() == last) throw InvalidArgument("told");
+  }));
+  const PartitionedMatrix<double> A = partitioned(problem.A, own);
+  solver.prepare(A);
+  const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
+  CHECK(thrown_by([&] { solver.solve(b, x); }) ==
+        (own.rank() == last ? "told" : "rank " + std::to_string(last) + ": told"));
 }
 
 TEST_CASE("emulated devices: one that is not heard of ends the solve on all") {

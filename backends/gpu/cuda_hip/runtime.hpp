@@ -197,6 +197,8 @@ void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t by
 
 void synchronize(const Queue& queue) { CNC_GPU_CALL(StreamSynchronize, stream_of(queue)); }
 
+void enqueue(const Queue& queue, const std::function<void(const Queue&)>& work) { work(queue); }
+
 DeviceBuffer::DeviceBuffer(int device, std::size_t bytes) {
   const DeviceScope scope(device);
   check_allocation(CNC_GPU_API(Malloc)(&data_, bytes), "device memory", bytes, device);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cnc/contract/queue.hpp>
 #include <cnc/contract/types.hpp>
 
 #include <cstddef>
@@ -42,7 +43,22 @@ inline constexpr const char* unheard_peer = "the device of another rank was not 
 /// Sums of a phase at most.
 inline constexpr int most_peer_sums = 4;
 
-/// How devices that reach each other's memory add up sums. Nothing is acknowledged: whoever writes to the words of meeting
+/// How devices exchange that do not reach each other's memory. All ranks enqueue the same, equally often, and wait equally often.
+class PeerMessages {
+ public:
+  virtual ~PeerMessages() = default;
+  /// @{
+  /// Enqueued on a queue whose stream may be recording. begin: PeerOperand::packed goes on its way. end: what is enqueued behind it
+  /// finds PeerOperand::arrived. gather: PeerMeeting::mine of each rank goes to PeerMeeting::all.
+  virtual void begin(const Queue&) = 0;
+  virtual void end(const Queue&) = 0;
+  virtual void gather(const Queue&) = 0;
+  /// @}
+  /// Waits until everything enqueued is done; throws where another rank has failed, whose message may never come.
+  virtual void wait(const Queue&) = 0;
+};
+
+/// How devices add up sums. In each other's memory nothing is acknowledged: whoever writes to the words of meeting
 /// n + 2 has seen that all came to meeting n + 1, after they had read those of n.
 struct PeerMeeting {
   int ranks = 1;                             ///< how many there are
@@ -53,6 +69,11 @@ struct PeerMeeting {
   std::uint32_t* given_up =
       nullptr;                    ///< not 0: somebody was waited for in vain, and nobody is again
   std::uint32_t* lost = nullptr;  ///< the same for the host, in memory that it reaches
+  /// @{
+  /// Instead of words, by messages: [most_peer_sums] of this rank, [ranks][most_peer_sums] of all; null: words.
+  double* mine = nullptr;
+  const double* all = nullptr;
+  /// @}
 };
 
 /// What each row of a product is taken times.
@@ -62,10 +83,10 @@ struct RowScale {
   const V* of_row = nullptr;  ///< [rows]; null: ones
 };
 
-/// Where entries of a vector of V go and come from, between devices that reach each other's memory, and what a rank has of a
-/// matrix in columns of others. All in the memory of this device.
+/// Where entries of a vector of V go and come from, and what a rank has of a matrix in columns of others. All in the memory of this
+/// device.
 ///
-/// Neighbours wait for each other in every exchange: besides entries, each gets a word that says no more than that it has come, or
+/// Of devices that reach each other's memory neighbours wait for each other in every exchange: besides entries, each gets a word that says no more than that it has come, or
 /// all ranks meet after it. So two words of each entry in turn are enough, as in PeerMeeting.
 template <class V>
 struct PeerOperand {
@@ -86,6 +107,12 @@ struct PeerOperand {
   /// @}
   offset_t most_entries =
       0;  ///< of the rows of a rank: the same on all, which so tell alike what set-ups pay
+  /// @{
+  /// Instead of words, by messages, of the host's memory: [sent] entries on their way, [halo] that have come; null: words.
+  PeerMessages* messages = nullptr;
+  V* packed = nullptr;
+  const V* arrived = nullptr;
+  /// @}
 
   /// Whether what was recorded with one of them holds for the other.
   bool operator==(const PeerOperand&) const = default;

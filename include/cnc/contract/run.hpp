@@ -42,8 +42,8 @@ struct PlannedRuns {
 /// graphs, barrier slots, pinned memory. Opaque; a plan made for other operands adapts by itself.
 struct RunPlan {
   virtual ~RunPlan() = default;
-  /// To be called when values of the matrix, or its preconditioner, are others; with `pattern` also where its entries are may
-  /// be. Runs of several ranks decide by it what they do alike: `pattern` is then the same on all. Allocates nothing.
+  /// To be called when values of the matrix, or its preconditioner, are others; with `pattern` also where its entries are, or how
+  /// other ranks are reached, may be. Runs of several ranks decide by it what they do alike: it is then the same on all. Allocates nothing.
   virtual void renew(bool pattern) { (void)pattern; }
 };
 

@@ -220,6 +220,10 @@ void synchronize(const Queue& queue) {
   if (records(queue)) refuse("synchronize", "the stream is being recorded");
 }
 
+void enqueue(const Queue& queue, const std::function<void(const Queue&)>& work) {
+  enqueue_step(queue, [=] { work(queue); });
+}
+
 /// Every byte is 0xCD at first, so that nobody takes it for zero.
 DeviceBuffer::DeviceBuffer(int, std::size_t bytes) { data_ = allocate(bytes, 0xcd); }
 DeviceBuffer::~DeviceBuffer() { free_allocated(data_); }
