@@ -55,7 +55,7 @@ class DistributedAmg final : public PartitionedPreconditioner<V, Exec> {
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override;
   /// @}
-  /// Where devices of ranks reach each other's memory.
+  /// Where devices of ranks exchange without their hosts: RankLink::messages and devices.
   bool only_enqueues() const override;
   /// A K-cycle does.
   bool varies() const override;

@@ -84,7 +84,7 @@ struct DistributedAmg<V, Exec>::State {
   detail::KeptMemory<Space> memory;
   std::variant<detail::Cycle<float, Exec>, detail::Cycle<double, Exec>> cycle;
   std::vector<std::function<void()>> require_all;  ///< of exchanges in the cycle
-  bool among_devices = false;                      ///< all of them, without the host
+  bool without_host = false;                       ///< all of them
   AmgHierarchy facts;
 
   detail::Channel& channel() const { return *detail::PartitionAccess::halo(matrix)->channel; }
@@ -163,7 +163,7 @@ struct DistributedAmg<V, Exec>::State {
       auto& to = made.levels.back();
       to.rows = level.A.rows();
       to.A.ranks = among_ranks<M>(ctx, level.A.halo);
-      if (l == 0 && sizeof(M) < sizeof(V) && among_devices) made.norms = norms_of_ranks(ctx);
+      if (l == 0 && sizeof(M) < sizeof(V) && without_host) made.norms = norms_of_ranks(ctx);
       const auto take_whole = [&]() -> PreconditionerSetup {
         AmgOptions rest = options;
         rest.max_levels = std::max(1, options.max_levels - l);
@@ -172,7 +172,7 @@ struct DistributedAmg<V, Exec>::State {
             std::make_shared<WholeAmg<M, V, Exec>>(PartitionAccess::halo(matrix)->channel, rest);
         to.allocate(true);
         to.solver = whole;
-        const PreconditionerSetup outcome = whole->take(ctx, level, among_devices);
+        const PreconditionerSetup outcome = whole->take(ctx, level, without_host);
         if (whole->others()) add_exchange(whole->others());
         if (!outcome.ok()) {
           // Of the first level it is a row of the matrix, of one rank; else there is none to name.
@@ -282,7 +282,7 @@ struct DistributedAmg<V, Exec>::State {
   template <class Ranks>
   void add_exchange(const std::shared_ptr<const Ranks>& ranks) {
     require_all.push_back([ranks] { ranks->require_all(); });
-    among_devices = among_devices && ranks->link() == RankLink::devices;
+    without_host = without_host && ranks->goes_without_host();
   }
   template <class M>
   std::shared_ptr<detail::OtherRanks> among_ranks(const Context<Exec>& ctx,
@@ -351,7 +351,7 @@ PreconditionerSetup DistributedAmg<V, Exec>::set_up(Context<Exec>& ctx,
     s.facts = {};
     s.cycle = {};
     s.require_all.clear();
-    s.among_devices = true;
+    s.without_host = true;
     s.memory.keep_for(ctx, A.rows, static_cast<offset_t>(A.columns.extent(0)));
     detail::Magnitudes magnitudes =
         detail::magnitudes_of(ctx.execution_space_instance(), A, layout);
@@ -397,7 +397,7 @@ void DistributedAmg<V, Exec>::require_all() const {
 }
 template <class V, class Exec>
 bool DistributedAmg<V, Exec>::only_enqueues() const {
-  return !detail::is_host_space<Space> && state_->among_devices;
+  return !detail::is_host_space<Space> && state_->without_host;
 }
 template <class V, class Exec>
 bool DistributedAmg<V, Exec>::varies() const {

@@ -98,9 +98,12 @@ class AmongRanks final : public OtherRanks {
   bool is_alone() const { return channel().size() == 1; }
   RankLink link() const {
     if (messages_) return RankLink::messages;
-    if (in_double_.peers && (!in_float_ || in_float_->peers)) return RankLink::devices;
+    if (goes_without_host()) return RankLink::devices;
     return is_host_space<Space> ? RankLink::mpi : RankLink::through_host;
   }
+  /// Whether products and runs can, in vectors of either type.
+  bool goes_without_host() const { return in_double_.peers && (!in_float_ || in_float_->peers); }
+  void let_device_wait(bool alone) override { channel().let_devices_wait(alone); }
   PeersOfRun peers() override {
     require_all();  // nobody is waited for twice
     PeersOfRun peers;
@@ -187,7 +190,7 @@ class AmongRanks final : public OtherRanks {
   }
   /// Where the host hears of a rank that does not come, before what it enqueues waits for that.
   void wait_for_messages() {
-    if (messages_) channel().wait(*messages_);
+    if (messages_ && !channel().devices_wait()) channel().wait(*messages_);
   }
 
   /// What it takes for vectors of W.

@@ -82,6 +82,11 @@ class Channel {
   bool can_free() const;
 
   /// @{
+  /// Whether only devices wait for messages while these are enqueued, those of any matrix.
+  void let_devices_wait(bool alone) { devices_wait_ = alone; }
+  bool devices_wait() const { return devices_wait_; }
+  /// @}
+  /// @{
   /// How entries of vectors go from rank to rank at best, and whether all ranks allow a way.
   void limit_link(RankLink best) { best_link_ = best; }
   bool allows(RankLink link) { return !anywhere(best_link_ < link); }
@@ -147,6 +152,7 @@ class Channel {
   std::vector<Failure> failed_;  ///< by rank, in this call
   std::vector<std::function<void()>> later_;
   RankLink best_link_ = RankLink::devices;
+  bool devices_wait_ = false;
   struct MessagesOf {
     int device;  ///< negative: a host
     std::shared_ptr<DeviceMessages> messages;

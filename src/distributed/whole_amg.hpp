@@ -98,9 +98,9 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
   WholeAmg(std::shared_ptr<Channel> channel, const AmgOptions& options)
       : channel_(std::move(channel)), amg_(options) {}
 
-  /// Collective. The same outcome on all ranks. among_devices: whether they may reach each other's memory.
+  /// Collective. The same outcome on all ranks. without_host: whether they may exchange without it.
   PreconditionerSetup take(Context<Exec>& ctx, const LevelOnRanks<V, Space>& level,
-                           bool among_devices) {
+                           bool without_host) {
     const auto ranks = static_cast<std::size_t>(channel_->size());
     const OwnRange mine{level.A.halo->first_row, level.A.rows()};
     const OwnRange* const all = channel_->gather_all(&mine, 1);
@@ -137,7 +137,7 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
       x_ = zeroed<V, Space>("cnc::amg", n);
       padded_.assign(static_cast<std::size_t>(most), V(0));
     });
-    if (among_devices)
+    if (without_host)
       others_ = std::make_shared<AmongRanks<V, Exec>>(ctx, halo_of_whole<V>(channel_, parts_));
     return outcome;
   }

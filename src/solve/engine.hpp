@@ -316,6 +316,7 @@ class Engine {
                               static_cast<const Engine*>(self)->precondition(from, to, transposed);
                             },
                             this, system_.version};
+    const DeviceWaits waits(system_.ranks.get());
     system_.with_operand([&](const auto& A) {
       system_.ctx->template matrices<V>(A).run[static_cast<int>(which_)](
           queue(), A, operand(), vectors(), work_.scalars.data(), &run);

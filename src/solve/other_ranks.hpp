@@ -23,6 +23,8 @@ class OtherRanks {
   virtual void take_largest(double* values, int count) = 0;
   /// What runs need to exchange entries and add up sums without the host; nulls where that takes the host.
   virtual PeersOfRun peers() = 0;
+  /// Whether products leave it to the device to wait for other ranks, as within a run, whose end hears of failures.
+  virtual void let_device_wait(bool alone) = 0;
   /// What the first rank says.
   virtual double of_first(double value) = 0;
   /// The text of the first rank that has one.
@@ -48,6 +50,22 @@ class OtherRanks {
   virtual offset_t all_rows() const = 0;  ///< of all ranks
   /// Traffic of a product with the entries in columns of others, beside that of the block.
   virtual Cost halo_cost(int vector_bytes) const = 0;
+};
+
+/// The device alone waits for other ranks, for as long as it lives.
+class DeviceWaits {
+ public:
+  explicit DeviceWaits(OtherRanks* ranks) : ranks_(ranks) {
+    if (ranks_ != nullptr) ranks_->let_device_wait(true);
+  }
+  ~DeviceWaits() {
+    if (ranks_ != nullptr) ranks_->let_device_wait(false);
+  }
+  DeviceWaits(const DeviceWaits&) = delete;
+  DeviceWaits& operator=(const DeviceWaits&) = delete;
+
+ private:
+  OtherRanks* ranks_;  ///< null: there are none
 };
 
 }  // namespace cnc::detail

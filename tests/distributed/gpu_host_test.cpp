@@ -93,6 +93,8 @@ TEST_CASE("ranks of emulated devices have preconditioners of their blocks") {
 }
 TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
   check_multigrid(emulated());
+  const ByMessages scope;
+  check_multigrid(emulated());
 }
 TEST_CASE("ranks of emulated devices have the same bits on every run") {
   check_bits(emulated());
@@ -292,6 +294,46 @@ TEST_CASE("emulated devices: what is between passes is enqueued equally often on
   CHECK(same_on_all(std::to_string(identity->calls())));
 }
 
+namespace {
+
+/// Multigrid of the whole matrix whose exchanges are enqueued between passes.
+class EnqueuedAmg final : public PartitionedPreconditioner<double> {
+ public:
+  std::string name() const override { return amg_.name(); }
+  double bytes(index_t rows, offset_t nonzeros) const override {
+    return amg_.bytes(rows, nonzeros);
+  }
+  void take(const PartitionedMatrix<double>& A) override { amg_.take(A); }
+  void require_all() const override { amg_.require_all(); }
+  PreconditionerSetup set_up(Context<>& ctx, const CsrMatrix<double>& A,
+                             const Matrix<double>& layout) override {
+    return amg_.set_up(ctx, A, layout);
+  }
+  bool only_enqueues() const override { return true; }
+  void apply(const Context<>& ctx, const Vector<const double>& r,
+             const Vector<double>& z) const override {
+    amg_.apply(ctx, r, z);
+  }
+
+ private:
+  DistributedAmg<double> amg_{{}, 60};
+};
+
+}  // namespace
+
+TEST_CASE("emulated devices: multigrid of the whole matrix between passes of a run") {
+  const auto problem = known_problem<double>("poisson2d:40x40");
+  std::optional<ByMessages> scope;
+  if (GENERATE(false, true)) scope.emplace();
+  for (const SolveForm form : {SolveForm::streamed, SolveForm::fused_steps}) {
+    const Outcome<double> outcome =
+        solve_in_parts(emulated(), problem, {.form = form, .rtol = 1e-9},
+                       std::shared_ptr<PreconditionerBase<double>>(new EnqueuedAmg));
+    check_solution(problem, outcome);
+    CHECK(outcome.report.form == form);
+    CHECK(outcome.report.iterations < 20);
+  }
+}
 TEST_CASE("emulated devices with messages end together when what is between passes throws on one") {
   const auto problem = known_problem<double>("poisson2d:15x14");
   const int last = world().size() - 1;

@@ -29,7 +29,7 @@ struct TakeLargestNorm {
   }
 };
 
-/// How ranks whose devices reach each other learn all norms without the host: every rank has all of a vector with one of each.
+/// How ranks learn all norms without the host, where products go without it: every rank has all of a vector with one of each.
 template <class Exec>
 struct NormsOfRanks {
   std::shared_ptr<OtherRanks> ranks;
