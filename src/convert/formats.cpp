@@ -39,9 +39,11 @@ struct DeviceShare {
   double f64, f32;
   double of(int value_bytes) const { return value_bytes == 8 ? f64 : f32; }
 };
-constexpr DeviceShare device_csr = {0.80, 0.68};
+constexpr DeviceShare device_csr = {0.80, 0.72};
+constexpr DeviceShare device_csr_of_short_rows = {0.77, 0.58};
 constexpr DeviceShare device_bcsr = {0.60, 0.50};
 constexpr DeviceShare device_sliced_scalars = {0.72, 0.65};
+constexpr DeviceShare device_sliced_pairs = {0.74, 0.73};  ///< 2x2
 constexpr DeviceShare device_sliced_blocks = {0.90, 0.88};
 constexpr DeviceShare device_dia = {0.90, 0.77};
 constexpr DeviceShare device_dia_symmetric = {0.74, 0.56};
@@ -123,7 +125,9 @@ double csr_bytes(const Structure& structure, const FormatSpec&, int value_bytes,
 
 double csr_efficiency(const Structure& structure, const FormatSpec&, int value_bytes,
                       MemorySpace memory) {
-  if (memory == MemorySpace::device) return device_csr.of(value_bytes);
+  if (memory == MemorySpace::device)
+    return (structure.mean_row < short_row_values ? device_csr_of_short_rows : device_csr)
+        .of(value_bytes);
   return row_wise_efficiency(structure, 1);
 }
 
@@ -195,8 +199,10 @@ double bsell_efficiency(const Structure& structure, const FormatSpec& spec, int 
                         MemorySpace memory) {
   if (memory != MemorySpace::device)
     return spec.block_size == 2 ? sliced_pair_efficiency : sliced_efficiency;
-  const double share =
-      (spec.block_size == 1 ? device_sliced_scalars : device_sliced_blocks).of(value_bytes);
+  const double share = (spec.block_size == 1   ? device_sliced_scalars
+                        : spec.block_size == 2 ? device_sliced_pairs
+                                               : device_sliced_blocks)
+                           .of(value_bytes);
   const double bytes = bsell_bytes(structure, spec, value_bytes, memory);
   return bytes / (bytes / share + device_sliced_start);
 }

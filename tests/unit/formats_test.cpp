@@ -324,7 +324,7 @@ TEST_CASE("choose_format weighs a device by its own efficiencies") {
   CHECK(choice(random_csr<double>(30000, 30000, 60, 1, block(3))) == "bsell:3");
   CHECK_THAT(choose_format(analyze(random_csr<double>(300, 300, 4, 1)), 8, MemorySpace::device)
                  .reasons.front(),
-             ContainsSubstring("80 % of memory speed"));
+             ContainsSubstring("77 % of memory speed"));
 }
 
 TEST_CASE("choose_format weighs waiting on a device, where there are few rows") {
