@@ -267,8 +267,9 @@ struct SolveReport {
   /// Different rows of the matrix, where its layout has a dictionary of them (find_row_dictionary); else 0. Products read it,
   /// on devices from 131,072 rows on; of forms in one launch only resident conjugate gradients on diagonals do.
   index_t row_kinds = 0;
-  bool short_columns = false;             ///< products read columns of 16 bits (find_short_columns)
-  SolveForm form = SolveForm::automatic;  ///< how the iterations were done
+  bool short_columns =
+      false;  ///< products of one vector read columns of 16 bits (find_short_columns)
+  SolveForm form = SolveForm::automatic;     ///< how the iterations were done
   Arithmetic arithmetic = Arithmetic::fast;  ///< of products and dots
   Method method = Method::automatic;         ///< the method, the last one where several were tried
   std::string

@@ -39,10 +39,13 @@ struct DeviceShare {
   double f64, f32;
   double of(int value_bytes) const { return value_bytes == 8 ? f64 : f32; }
 };
-constexpr DeviceShare device_csr = {0.80, 0.72};
-constexpr DeviceShare device_csr_of_short_rows = {0.77, 0.58};
+/// Of scalars; with columns of 32 bits first.
+constexpr DeviceShare device_csr = {0.70, 0.66};
+constexpr DeviceShare device_csr_short_columns = {0.80, 0.72};
+constexpr DeviceShare device_csr_short_columns_and_rows = {0.77, 0.58};
 constexpr DeviceShare device_bcsr = {0.60, 0.50};
-constexpr DeviceShare device_sliced_scalars = {0.72, 0.65};
+constexpr DeviceShare device_sliced_scalars = {0.82, 0.82};
+constexpr DeviceShare device_sliced_short_columns = {0.72, 0.65};
 constexpr DeviceShare device_sliced_pairs = {0.74, 0.73};  ///< 2x2
 constexpr DeviceShare device_sliced_blocks = {0.90, 0.88};
 constexpr DeviceShare device_dia = {0.90, 0.77};
@@ -77,7 +80,15 @@ bool valid_block_size(const FormatSpec& spec) {
   return spec.block_size >= 1 && spec.block_size <= max_block_size;
 }
 
-/// On a device columns are short where the matrix is no wider than that, see find_short_columns.
+/// Whether columns are short, see find_short_columns: on a device, where the matrix is narrow enough.
+bool has_short_columns(const Structure& structure, int block_size, int value_bytes,
+                       MemorySpace memory) {
+  const index_t width = std::max(structure.lower_bandwidth, structure.upper_bandwidth);
+  return memory == MemorySpace::device &&
+         width / block_size < std::numeric_limits<ShortColumn>::max() &&
+         std::size_t(value_bytes * block_size * block_size) <= largest_short_column_block;
+}
+
 template <template <class> class Operand, class T>
 Operand<T> sized_operand(const Structure& structure, int block_size, MemorySpace memory) {
   static constexpr ShortColumn some = 0;
@@ -85,11 +96,7 @@ Operand<T> sized_operand(const Structure& structure, int block_size, MemorySpace
   A.rows = structure.rows;
   A.cols = structure.cols;
   A.block_size = block_size;
-  const index_t width = std::max(structure.lower_bandwidth, structure.upper_bandwidth);
-  if (memory == MemorySpace::device &&
-      width / block_size < std::numeric_limits<ShortColumn>::max() &&
-      sizeof(T) * std::size_t(block_size * block_size) <= largest_short_column_block)
-    A.short_columns = &some;
+  if (has_short_columns(structure, block_size, sizeof(T), memory)) A.short_columns = &some;
   return A;
 }
 
@@ -125,9 +132,13 @@ double csr_bytes(const Structure& structure, const FormatSpec&, int value_bytes,
 
 double csr_efficiency(const Structure& structure, const FormatSpec&, int value_bytes,
                       MemorySpace memory) {
-  if (memory == MemorySpace::device)
-    return (structure.mean_row < short_row_values ? device_csr_of_short_rows : device_csr)
+  if (memory == MemorySpace::device) {
+    const bool are_short = has_short_columns(structure, 1, value_bytes, memory);
+    return (!are_short                              ? device_csr
+            : structure.mean_row < short_row_values ? device_csr_short_columns_and_rows
+                                                    : device_csr_short_columns)
         .of(value_bytes);
+  }
   return row_wise_efficiency(structure, 1);
 }
 
@@ -199,9 +210,11 @@ double bsell_efficiency(const Structure& structure, const FormatSpec& spec, int 
                         MemorySpace memory) {
   if (memory != MemorySpace::device)
     return spec.block_size == 2 ? sliced_pair_efficiency : sliced_efficiency;
-  const double share = (spec.block_size == 1   ? device_sliced_scalars
+  const bool are_short = has_short_columns(structure, spec.block_size, value_bytes, memory);
+  const double share = (spec.block_size > 2    ? device_sliced_blocks
                         : spec.block_size == 2 ? device_sliced_pairs
-                                               : device_sliced_blocks)
+                        : are_short            ? device_sliced_short_columns
+                                               : device_sliced_scalars)
                            .of(value_bytes);
   const double bytes = bsell_bytes(structure, spec, value_bytes, memory);
   return bytes / (bytes / share + device_sliced_start);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -186,7 +187,17 @@ class AmongRanks final : public OtherRanks {
     const bool have_kernels = !channel().anywhere(ctx_->backend().peers == nullptr);
     if (is_host_space<Space> && !have_kernels) return nullptr;
     messages_ = channel().messages(ctx_->queue().device, is_host_space<Space>);
-    return messages_ && have_kernels ? std::make_unique<PeerSums<Exec>>(channel()) : nullptr;
+    return messages_ && have_kernels && are_of_one_model()
+               ? std::make_unique<PeerSums<Exec>>(channel())
+               : nullptr;
+  }
+  /// Whether all ranks' devices are: each works out scalars for itself, which must be rounded alike.
+  bool are_of_one_model() const {
+    const Text mine(ctx_->backend().availability().detail);
+    const Text* const all = channel().gather_all(&mine, 1);
+    return std::all_of(all, all + channel().size(), [&](const Text& text) {
+      return std::strcmp(text.characters, all[0].characters) == 0;
+    });
   }
   /// Where the host hears of a rank that does not come, before what it enqueues waits for that.
   void wait_for_messages() {

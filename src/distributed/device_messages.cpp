@@ -193,12 +193,17 @@ class LibraryMessages final : public DeviceMessages {
     try {
       const CurrentDevice scope(device_);
       give_up();
-      if (aborting_.joinable()) aborting_.join();
+      join();
       for (CNC_RUNTIME(Event_t) event : {packed_, there_})
         if (event != nullptr) (void)CNC_RUNTIME(EventDestroy)(event);
       if (stream_ != nullptr) (void)CNC_RUNTIME(StreamDestroy)(stream_);
     } catch (const Error&) {  // a device that has failed gives nothing back
+      give_up();
+      join();
     }
+  }
+  void join() {
+    if (aborting_.joinable()) aborting_.join();
   }
 
   int device_;

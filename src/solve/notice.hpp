@@ -13,6 +13,13 @@
 
 namespace cnc::detail {
 
+/// Whether the host sees what a kernel has stored in memory of both while the kernel's queue goes on: not where HIP keeps that in caches.
+#if defined(KOKKOS_ENABLE_HIP)
+inline constexpr bool host_sees_stores = false;
+#else
+inline constexpr bool host_sees_stores = true;
+#endif
+
 /// What was written before is seen by the host, and by other devices, no later than what is written after.
 KOKKOS_INLINE_FUNCTION void order_for_everybody() {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)

@@ -243,6 +243,7 @@ class TrueResidual {
   }
   /// Until there are norms in the first two slots: each is written once, when it is final.
   void wait_for_norms() {
+    if constexpr (!host_sees_stores) return wait();
     ++tally_.host_synchronisations;
     const auto is_there = [this](int slot) {
       const std::atomic_ref<double> norm(*system_.ctx->result_slot(slot));

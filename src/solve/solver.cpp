@@ -298,10 +298,8 @@ struct Solver<V, Exec>::State {
         choose_format(structure, value_bytes, memory_of<Space>, in_float ? int(sizeof(V)) : 0);
     for (const FormatInfo<V, Space>& known : formats<V, Space>())
       if (known.name == best.format.name && best.format.name != "csr")
-        require_room(structure.rows, structure.nonzeros,
-                     known.predicted_bytes(structure, best.format, value_bytes) +
-                         (known.has_blocks && !detail::is_host_space<Space> ? 2.0 : 0.0) *
-                             double(structure.nonzeros));  // columns of 32 bits beside short ones
+        require_room(structure.rows, structure.nonzeros,  // with columns of 32 bits
+                     known.predicted_bytes(structure, best.format, value_bytes, MemorySpace::host));
     return best;
   }
 
@@ -696,7 +694,7 @@ struct Solver<V, Exec>::State {
     report.format = format;
     report.values_in_float = !std::is_same_v<V, float> && system.uses_narrow();
     report.row_kinds = system.row_kinds();
-    report.short_columns = system.short_columns();
+    report.short_columns = with.arithmetic == Arithmetic::fast && system.short_columns();
     report.arithmetic = with.arithmetic;
     report.preconditioner = system.preconditioner().name();
     const bool varies = system.given && system.given->varies();

@@ -69,7 +69,7 @@ struct System {
     std::unique_ptr<MatrixPlan> matrix, narrow, widened, transpose;
   } product_plans;
   int arrays_of_matrix = 0;                        ///< another number whenever they are others
-  std::array<const void*, 4> planned_arrays = {};  ///< by which that is seen
+  std::array<const void*, 5> planned_arrays = {};  ///< by which that is seen
   std::uint64_t planned_stencil = 0;               ///< its revision: kernels are given it as it is
 
   bool uses_narrow() const { return narrow && !narrow_failed; }
@@ -125,8 +125,11 @@ struct System {
   /// Counts up where products read other arrays than before, or are given another stencil.
   void note_arrays() {
     const auto arrays = [](const auto& a) {
-      return std::array<const void*, 4>{a.values.data(), a.dictionary.codes.data(),
-                                        a.dictionary.starts.data(), a.dictionary.entries.data()};
+      const void* short_columns = nullptr;
+      if constexpr (requires { a.short_columns; }) short_columns = a.short_columns.data();
+      return std::array<const void*, 5>{a.values.data(), a.dictionary.codes.data(),
+                                        a.dictionary.starts.data(), a.dictionary.entries.data(),
+                                        short_columns};
     };
     const auto revision = [](const auto& a) { return a.dictionary.operand().stencil_revision(); };
     const auto now = uses_narrow() ? std::visit(arrays, *narrow) : std::visit(arrays, matrix);

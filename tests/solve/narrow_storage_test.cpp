@@ -355,3 +355,33 @@ CNC_SOLVER_TEST("where the float matrix fails, the one given goes on") {
     CHECK(report.format == "csr");
   }
 }
+
+CNC_SOLVER_TEST("columns of 16 bits are found, reported and kept with new values") {
+  const auto P = known_problem<double>(sized(ctx, "wathen:9x8", "wathen:4x3"));
+  const auto scaled = [&](double factor) {
+    Vector<double> values("values", P.A.values.extent(0));
+    for (std::size_t k = 0; k < values.extent(0); ++k) values(k) = factor * P.A.values(k);
+    return CsrMatrix<double>(P.A.rows, P.A.cols, 1, P.A.row_offsets, P.A.columns, values);
+  };
+  for (const char* format : {"csr", "bsell:1"}) {
+    INFO(format);
+    SolveOptions options =
+        options_for(Method::pcg, parse_format(format), PreconditionerKind::jacobi);
+    options.rtol = 1e-10;
+    auto solver = solver_on<double>(ctx, options);
+    solver.prepare(P.A);
+    for (const double factor : {1.0, 4.0}) {
+      const auto A = scaled(factor);
+      solver.update_values(A);
+      const auto problem = with_known_solution("scaled", A);
+      const Vector<double> x = zeros<double>(P.rows());
+      const SolveReport report = solver.solve(problem.b, x);
+      CHECK(report.converged());
+      CHECK(relative_difference(x, problem.solution) < 1e-7);
+      CHECK(report.short_columns == ctx.backend().short_columns);
+    }
+    options.storage = StoragePrecision::as_vectors;
+    const Vector<double> x = zeros<double>(P.rows());
+    CHECK(!solve_once(ctx, options, P.A, P.b, x).short_columns);
+  }
+}

@@ -86,7 +86,7 @@ struct RowScale {
 /// Where entries of a vector of V go and come from, and what a rank has of a matrix in columns of others. All in the memory of this
 /// device.
 ///
-/// Of devices that reach each other's memory neighbours wait for each other in every exchange: besides entries, each gets a word that says no more than that it has come, or
+/// Of devices that reach each other's memory, neighbours wait for each other in every exchange: besides entries, each gets a word that says no more than that it has come, or
 /// all ranks meet after it. So two words of each entry in turn are enough, as in PeerMeeting.
 template <class V>
 struct PeerOperand {

@@ -143,18 +143,6 @@ Matrix<M, Space> in_slices_on_host(Matrix<M, Space> A) {
   return A;
 }
 
-/// The same with short columns, where products read them and there is enough to read.
-template <class M, class Exec>
-Matrix<M, typename Exec::memory_space> with_short_columns(
-    const Context<Exec>& ctx, Matrix<M, typename Exec::memory_space> A) {
-  constexpr offset_t least_entries = 1 << 22;
-  if (ctx.backend().short_columns && stored(A) >= least_entries) try {
-      find_short_columns(A);
-    } catch (const OutOfMemory&) {  // products do without
-    }
-  return A;
-}
-
 /// Level 0 in blocks of b, over the memory of A or of its layout where that is possible.
 template <class Exec, class V, class Space>
 SparseBlocks<V, Space> finest_blocks(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout,
@@ -178,9 +166,8 @@ void set_up_smoother(Context<Exec>& ctx, const SetUpLevel<V, typename Exec::memo
   const Exec& exec = ctx.execution_space_instance();
   to.rows = level.A.rows * level.A.height;
   to.block_size = level.A.height;
-  to.A.take(ctx, layout != nullptr
-                     ? layout_in<M>(exec, *layout)
-                     : with_short_columns(ctx, in_slices_on_host(matrix_of<M>(exec, level.A))));
+  to.A.take(ctx, layout != nullptr ? layout_in<M>(exec, *layout)
+                                   : in_slices_on_host(matrix_of<M>(exec, level.A)));
   to.inverse = values_in<M>(exec, level.inverse);
   to.allocate(false);
   exec.fence();
