@@ -321,7 +321,7 @@ TEST_CASE("choose_format weighs a device by its own efficiencies") {
   CHECK(choice(generate_problem("poisson2d:60x60")) == "dia-symmetric");
   CHECK(choice(random_csr<double>(3000, 3000, 4, 1)) == "csr");  // sliced rows start later
   CHECK(choice(random_csr<double>(3000, 3000, 60, 1, block(3))) == "csr");  // short columns
-  CHECK(choice(random_csr<double>(30000, 30000, 60, 1, block(3))) == "bsell:3");
+  CHECK(choice(random_csr<double>(45000, 45000, 60, 1, block(3))) == "bsell:3");
   CHECK_THAT(choose_format(analyze(random_csr<double>(300, 300, 4, 1)), 8, MemorySpace::device)
                  .reasons.front(),
              ContainsSubstring("77 % of memory speed"));
