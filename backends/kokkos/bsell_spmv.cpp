@@ -165,7 +165,7 @@ void Spmv<Exec, BsellOperand<M>, V>::spmv(const Queue& queue, V alpha, const Bse
 template <class Exec, class M, class V>
 void Spmv<Exec, BsellOperand<M>, V>::relax(const Queue& queue, const BsellOperand<M>& A,
                                            const RelaxationStep<V>& step, const V* x, V* y) {
-  multiply<Exec>("cnc::bsell_relax", queue, A, x, StoreRelaxed<V>{step, x, y});
+  multiply<Exec>("cnc::bsell_step", queue, A, x, StoreRelaxed<V>{step, x, y});
 }
 
 template <class Exec, class M, class V>

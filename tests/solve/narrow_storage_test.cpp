@@ -368,6 +368,7 @@ CNC_SOLVER_TEST("columns of 16 bits are found, reported and kept with new values
     SolveOptions options =
         options_for(Method::pcg, parse_format(format), PreconditionerKind::jacobi);
     options.rtol = 1e-10;
+    options.storage = StoragePrecision::lossless;
     auto solver = solver_on<double>(ctx, options);
     solver.prepare(P.A);
     for (const double factor : {1.0, 4.0}) {
