@@ -244,7 +244,7 @@ TEST_CASE("parts are the same for any number of threads") {
       return detail::make_parts(pattern_of(shape.A),
                                 {13, 64, false, [](int) { return index_t(1); }});
     };
-    const detail::HostParts expected = parts_by(1), actual = parts_by(5);
+    const detail::HostParts expected = parts_by(1), actual = parts_by(3);
     CHECK(actual.words == expected.words);
     detail::for_each_array(
         [](const auto& a, const auto& b) {
