@@ -134,9 +134,10 @@ struct BlockOccupancy {
 template <class T, class S, class Space>
 bool find_row_dictionary(Matrix<T, Space>& A, const CsrMatrix<S, Space>& source);
 
-/// Keeps the columns of A in 16 bits too, each less its block row, where these hold all of them: products of backends that read them
+/// Keeps the columns of A in 16 bits too, each less where it is (ShortColumn), where these hold all of them: products of backends that read them
 /// (Backend::short_columns) then read 2 bytes for each block in place of 4. Returns whether they do; else, for diagonals, and for blocks of
-/// more than 36 bytes, of which that would be less than a twentieth, A has none.
+/// more than 36 bytes, of which that would be less than a twentieth, A has none. In slices the padding of an empty row stands in
+/// column 0, which has to be held too.
 /// An update of values leaves them as they are; who changes columns in place has to empty them.
 ///
 /// Errors   OutOfMemory. Columns of A are in range.
