@@ -7,6 +7,7 @@
 #include "solve/choose_method.hpp"
 #include "solve/columns.hpp"
 #include "solve/drive.hpp"
+#include "solve/layouts.hpp"
 #include "solve/prepare.hpp"
 #include "solve/range_solve.hpp"
 
@@ -21,14 +22,6 @@ constexpr const char* criterion_and_null_space =
     "SolveOptions: with a null space it is the 2-norm of the whole residual that decides; leave "
     "norm and "
     "components alone";
-
-/// A value that float would round.
-struct IsRoundedByFloat {
-  const double* values;
-  KOKKOS_INLINE_FUNCTION bool operator()(offset_t k) const {
-    return !(static_cast<double>(static_cast<float>(values[k])) == values[k]);
-  }
-};
 
 }  // namespace
 
@@ -45,20 +38,15 @@ struct Solver<V, Exec>::State {
   Vector<V, Space> whole_b,
       whole_x;  ///< b and x where those given are not contiguous, or shorter than the longer side
   detail::Ordering<V, Exec> ordering;
-  detail::Transposition<V, Exec> transposition;  ///< for methods with products with A^T
   CsrMatrix<V, Space> pattern;  ///< the CSR matrix given to prepare or its copy, for update_values
   CsrMatrix<V, Space> source;   ///< after a prepare with CSR: what preconditioners are set up from
   detail::Diagnosis<V, Exec> diagnosis{system, ordering, source};
+  detail::Layouts<V, Exec> layouts{system, as_prepared, diagnosis};
   index_t given_rows = 0, given_cols = 0;  ///< of the matrix before it is made square
-  bool copies = false;            ///< the solver works on a copy of its own of what it is given
-  bool chosen = false;            ///< `auto` chose the layout
   bool normal_is_set_up = false;  ///< the preconditioner of A^T A that lay_out_for made is regular
   std::string note;               ///< for the next report: what update_values had to change
   PreconditionerSetup setup;      ///< of the built-in preconditioner
   PreconditionerSetup given_setup;  ///< of the caller's
-  std::string format;
-  int layout_block_size = 1;
-  std::vector<std::string> advice;
   detail::MethodChoice choice;
   std::vector<Vector<V, Space>> null_vectors;  ///< the caller's, copied
   detail::NullVectors<V, Exec> null_space;
@@ -106,7 +94,7 @@ struct Solver<V, Exec>::State {
     choice = detail::choose_methods(&as_prepared.method, diagnosis);
     if (is_rectangular() && options.method == Method::automatic)
       choice.reason = "the matrix is not square";
-    system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layout_block_size,
+    system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layouts.block_size(),
                        choice.diagonal_rule()};
   }
 
@@ -114,12 +102,7 @@ struct Solver<V, Exec>::State {
   void choose_again() {
     if (as_prepared.method != Method::automatic) return;
     choose_preconditioner();
-    forget_transpose();
-  }
-  void forget_transpose() {
-    system.transpose.reset();
-    system.narrow_transpose.reset();
-    transposition = {};
+    layouts.forget_transpose();
   }
 
   /// What bicg or cgnr needs where Method::automatic comes to it in a solve.
@@ -133,11 +116,11 @@ struct Solver<V, Exec>::State {
       try {
         ctx->fence();
         require_memory_for_transpose();
-        lay_out_transpose(in_csr());
+        layouts.build_transpose(in_csr());
         system.plan_products();
         system.built_in.add_transpose(exec());
         system.of_normal = {as_prepared.preconditioner, system.built_in.block_size()};
-        is_regular = system.of_normal.set_up_normal(transpose_in_csr()).ok();
+        is_regular = system.of_normal.set_up_normal(layouts.transpose_of(in_csr())).ok();
         ctx->fence();
       } catch (...) {
         failure = std::current_exception();
@@ -146,7 +129,7 @@ struct Solver<V, Exec>::State {
       const bool fails = system.anywhere(failure != nullptr);
       normal_is_set_up = !system.anywhere(!is_regular);
       if (fails) {
-        forget_transpose();
+        layouts.forget_transpose();
         if (failure) std::rethrow_exception(failure);
         throw UnsupportedOperation("another rank could not lay out its transpose");
       }
@@ -175,50 +158,11 @@ struct Solver<V, Exec>::State {
                                                    : method_facts(as_prepared.method);
   }
 
-  /// Whether the layout that iterations use is its own transpose.
-  bool is_symmetric_layout() const {
-    const auto symmetric = [](const auto& A) {
-      if constexpr (requires { A.symmetric; })
-        return A.symmetric;
-      else
-        return false;
-    };
-    return system.narrow ? std::visit(symmetric, *system.narrow)
-                         : std::visit(symmetric, system.matrix);
-  }
-
-  /// The transpose in the layout of the matrix, for a method that has products with it.
-  void lay_out_transpose(const CsrMatrix<V, Space>& A) {
-    if (is_symmetric_layout()) {
-      system.transpose = system.matrix;
-      system.narrow_transpose = system.narrow;
-      return;
-    }
-    transposition.set_up(exec(), A);
-    const FormatSpec spec = parse_format(format);
-    if (system.narrow) {
-      system.narrow_transpose = build_format(convert_values<float>(transposition.matrix), spec);
-      system.transpose = transposition.matrix;
-    } else {
-      system.transpose = build_format(transposition.matrix, spec);
-    }
-  }
-  CsrMatrix<V, Space> transpose_in_csr() const {
-    return is_symmetric_layout() ? in_csr() : transposition.matrix;
-  }
-  /// The same for other values in the same pattern.
-  void refresh_transpose(const CsrMatrix<V, Space>& A) {
-    if (is_symmetric_layout()) return lay_out_transpose(A);
-    transposition.refill(exec(), A);
-    if (system.narrow_transpose) cnc::update_values(*system.narrow_transpose, transposition.matrix);
-    cnc::update_values(*system.transpose, transposition.matrix);
-  }
-
   /// The built-in one and the caller's, by either function of theirs.
   template <class Renew>
   void renew_preconditioners(Renew renew) {
     if (named().normal_equations)
-      setup = system.built_in.set_up_normal(transpose_in_csr());
+      setup = system.built_in.set_up_normal(layouts.transpose_of(in_csr()));
     else
       setup = has_source() ? (system.built_in.*renew)(*ctx, source, system.matrix)
                            : system.built_in.set_up_from(system.matrix);
@@ -272,69 +216,6 @@ struct Solver<V, Exec>::State {
     return A;
   }
 
-  /// Whether float holds all values without loss.
-  bool fits_float(const CsrMatrix<V, Space>& A) const {
-    if constexpr (std::is_same_v<V, double>) {
-      const auto entries = static_cast<index_t>(A.values.extent(0));
-      return detail::first_row(exec(), entries, IsRoundedByFloat{A.values.data()}) < 0;
-    } else {
-      return false;
-    }
-  }
-  /// Whether they are stored so in a layout that is a copy, which no object looks at. On devices nobody has measured what
-  /// that gains.
-  bool takes_float(const CsrMatrix<V, Space>& A) const {
-    using Function = detail::FunctionPreconditioner<V, Exec>;
-    const bool has_object =
-        system.given && dynamic_cast<const Function*>(system.given.get()) == nullptr;
-    return detail::is_host_space<Space> && as_prepared.storage == StoragePrecision::lossless &&
-           !has_object && fits_float(A);
-  }
-
-  FormatAdvice choose_layout(const Structure& structure, bool in_float) const {
-    const bool narrow = in_float || as_prepared.storage == StoragePrecision::f32;
-    const int value_bytes = narrow ? int(sizeof(float)) : int(sizeof(V));
-    FormatAdvice best =
-        choose_format(structure, value_bytes, memory_of<Space>, in_float ? int(sizeof(V)) : 0);
-    for (const FormatInfo<V, Space>& known : formats<V, Space>())
-      if (known.name == best.format.name && best.format.name != "csr")
-        require_room(structure.rows, structure.nonzeros,  // with columns of 32 bits
-                     known.predicted_bytes(structure, best.format, value_bytes, MemorySpace::host));
-    return best;
-  }
-
-  /// A layout of the caller's, as it is.
-  void take_layout(Matrix<V, Space> A) {
-    layout_block_size = block_size(A);
-    const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
-    format = FormatSpec{name, layout_block_size}.text();
-    system.matrix = std::move(A);
-  }
-
-  /// Compares what is needed besides `layout_bytes` and with them to what is free.
-  void require_room(index_t rows, offset_t nonzeros, double layout_bytes) const {
-    const double given = system.given ? system.given->bytes(rows, nonzeros) : 0;
-    const double copy =
-        copies ? double(nonzeros) * (sizeof(index_t) + sizeof(V)) + double(rows) * sizeof(index_t)
-               : 0;
-    const double layouts = named().transposes ? 2 * layout_bytes : layout_bytes;
-    detail::require_memory(
-        "Solver::prepare",
-        least_prepare_bytes<V>(rows, nonzeros, as_prepared) + given + copy + layouts,
-        memory_of<Space>);
-  }
-
-  /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
-  int ordering_block_size(const CsrMatrix<V, Space>& A) const {
-    const FormatSpec spec = as_prepared.format.name == "auto"
-                                ? choose_layout(analyze(A), takes_float(A)).format
-                                : as_prepared.format;
-    if (spec.block_size > 1) return spec.block_size;
-    return as_prepared.preconditioner == PreconditionerKind::block_jacobi
-               ? std::max(1, as_prepared.preconditioner_block_size)
-               : 1;
-  }
-
   void finish_prepare(index_t rows) {
     system.rows = rows;
     system.require_operations();
@@ -364,7 +245,6 @@ struct Solver<V, Exec>::State {
     as_prepared.method = method_for(rows, cols);
     given_rows = rows;
     given_cols = cols;
-    copies = as_prepared.copy_matrix;
     change(steps);
   }
 
@@ -393,178 +273,25 @@ struct Solver<V, Exec>::State {
     pattern = source = {};
     setup = given_setup = {};
     diagnosis.forget();
-    chosen = false;
     note.clear();
-    advice.clear();
-    system.matrix = {};
+    layouts.clear();
     system.product_plans = {};
-    forget_transpose();
     system.uses_normal = false;
-    forget_narrow();
     system.matrix_free.reset();
     system.built_in = {};
     system.ranks.reset();
   }
 
-  void build_layout(const CsrMatrix<V, Space>& A) {
-    forget_narrow();
-    FormatSpec spec = as_prepared.format;
-    const bool in_float = spec.name != "csr" && takes_float(A);
-    chosen = spec.name == "auto";
-    if (chosen) {
-      const Structure structure = analyze(A);
-      diagnosis.know(structure.least_symmetric);
-      FormatAdvice best = choose_layout(structure, in_float);
-      spec = best.format;
-      advice = std::move(best.reasons);
-    }
-    format = spec.text();
-    layout_block_size = spec.block_size;
-    if constexpr (!std::is_same_v<V, float>) {
-      system.narrow_is_exact = in_float && spec.name != "csr";
-      if (system.narrow_is_exact || as_prepared.storage == StoragePrecision::f32) {
-        system.matrix = A;  // the true residual needs every bit of the matrix given
-        system.narrow = build_format(convert_values<float>(A), spec);
-        if (!system.narrow_is_exact || multiplies_narrow()) return find_fewer_bytes(A);
-        forget_narrow();
-      }
-    }
-    system.matrix = build_format(A, spec);
-    find_fewer_bytes(A);
-  }
-
-  /// What says the same as the layout in fewer bytes.
-  void find_fewer_bytes(const CsrMatrix<V, Space>& A) {
-    find_row_dictionary(A, true);
-    if (system.narrow)
-      find_short_columns(*system.narrow, A);
-    else
-      find_short_columns(system.matrix, A);
-  }
-  /// Columns of 16 bits, where products read them and no dictionary, and there is room for them beside all that prepare takes.
-  template <class M>
-  void find_short_columns(Matrix<M, Space>& layout, const CsrMatrix<V, Space>& A) const {
-    if (!ctx->backend().short_columns || as_prepared.storage == StoragePrecision::as_vectors)
-      return;
-    const bool may_have = std::visit(
-        [](const auto& a) {
-          if constexpr (requires { a.short_columns; })
-            return a.dictionary.empty();
-          else
-            return false;
-        },
-        layout);
-    if (!may_have) return;
-    try {
-      require_room(A.rows, A.nonzeros, double(sizeof(ShortColumn)) * double(stored(layout)));
-      cnc::find_short_columns(layout);
-    } catch (const OutOfMemory&) {  // products do without
-    }
-  }
-
-  /// Products of a layout that is a copy may read the different rows in place of all, where few rows differ.
-  /// `look`: for one; else what an update has left is kept if products read it.
-  void find_row_dictionary(const CsrMatrix<V, Space>& A, bool look) {
-    if (system.narrow)
-      find_row_dictionary(*system.narrow, A, look);
-    else
-      find_row_dictionary(system.matrix, A, look);
-  }
-  template <class M>
-  void find_row_dictionary(Matrix<M, Space>& layout, const CsrMatrix<V, Space>& A,
-                           bool look) const {
-    const ReadsDictionaries read = ctx->backend().dictionaries;
-    if (read == ReadsDictionaries::no || as_prepared.storage == StoragePrecision::as_vectors)
-      return;
-    const auto may_have_runs = [](const auto& a) {
-      if constexpr (requires { a.row_offsets; })
-        return a.block_size > 1;  // CSR is the caller's
-      else
-        return requires { a.symmetric; };
-    };
-    if (read == ReadsDictionaries::as_runs && !std::visit(may_have_runs, layout)) return;
-    if (look) cnc::find_row_dictionary(layout, A);
-    std::visit(
-        [&](auto& a) {
-          if (read == ReadsDictionaries::as_runs && a.dictionary.runs.extent(0) == 0)
-            a.dictionary = {};
-        },
-        layout);
-  }
-
-  /// Whether the backend has products of the float matrix with the vectors.
-  bool multiplies_narrow() const {
-    return std::visit(
-        [&](const auto& a) { return ctx->template matrices<V>(a.operand()).spmv != nullptr; },
-        *system.narrow);
-  }
-  void forget_narrow() {
-    system.narrow.reset();
-    system.narrow_is_exact = system.narrow_failed = false;
-  }
-
-  /// A layout in float without loss in the type of the vectors again, for an object that looks at it.
-  struct Widened {
-    Matrix<V, Space> matrix;
-    std::optional<Matrix<V, Space>> transpose;
-  };
-  Widened widened() const {
-    const FormatSpec spec = parse_format(format);
-    Widened wide{build_format(source, spec), {}};
-    find_row_dictionary(wide.matrix, source, true);
-    if (system.narrow_transpose)
-      wide.transpose =
-          is_symmetric_layout() ? wide.matrix : build_format(transposition.matrix, spec);
-    return wide;
-  }
-  double widened_bytes() const {
-    return double(source.nonzeros) * sizeof(V) * (system.narrow_transpose ? 2 : 1);
-  }
-  /// The values are the same, and what is known of them.
-  void take(Widened wide) {
-    forget_narrow();
-    system.narrow_transpose.reset();
-    system.matrix = std::move(wide.matrix);
-    system.transpose = std::move(wide.transpose);
-    change([this] { detail::plan_iterations(system, work); });
-    column_work.recorded.forget();
-  }
-
   /// The layout and the preconditioner of A from nothing.
   void build_system(const CsrMatrix<V, Space>& A) {
-    forget_transpose();
-    build_layout(A);
+    layouts.forget_transpose();
+    layouts.build(A);
     source = A;
-    if (named().transposes) lay_out_transpose(A);
+    if (named().transposes) layouts.build_transpose(A);
     choose_preconditioner();
     set_up_preconditioners();
     finish_prepare(A.rows);
   }
-
-  /// New values in the layout that there is.
-  void refresh_layout(const CsrMatrix<V, Space>& A) {
-    const auto* csr = std::get_if<BcsrMatrix<V, Space>>(&system.matrix);
-    // A CSR layout shares the caller's arrays: it moves on to the new ones instead of writing to the old.
-    if (csr != nullptr && csr->block_size == 1) {
-      const auto short_columns = csr->short_columns;
-      BcsrMatrix<V, Space> now = A;
-      now.short_columns = short_columns;
-      system.matrix = std::move(now);
-      system.plan_products();
-    } else {
-      cnc::update_values(system.matrix, A);
-    }
-    if (system.narrow) cnc::update_values(*system.narrow, A);
-    find_row_dictionary(A, false);
-    system.note_arrays();
-    if (system.narrow_failed) {
-      system.narrow_failed = false;
-      detail::plan_iterations(system, work);
-    }
-  }
-
-  /// Whether the layout holds symmetric values only, because `auto` found them so.
-  bool chosen_for_symmetry() const { return chosen && is_symmetric_layout(); }
 
   /// New values for the iterations. Plans of runs of several ranks begin anew on all where one is laid out anew.
   void take_values(const CsrMatrix<V, Space>& A) {
@@ -573,26 +300,27 @@ struct Solver<V, Exec>::State {
   }
   /// What `auto` chose for the values of prepare is chosen again where it cannot hold these: false then.
   bool take_values_here(const CsrMatrix<V, Space>& A) {
-    if (system.narrow_is_exact && !fits_float(A)) {
+    if (system.narrow_is_exact && !layouts.fits_float(A)) {
       build_system(A);
-      note = "float does not hold the new values: they are stored in double, as " + format;
-      advice.push_back(note);
+      note =
+          "float does not hold the new values: they are stored in double, as " + layouts.format();
+      layouts.advise(note);
       return false;
     }
     try {
-      refresh_layout(A);
+      if (layouts.refresh(A)) detail::plan_iterations(system, work);
     } catch (const InvalidArgument&) {
-      if (!chosen_for_symmetry()) throw;
-      const std::string before = format;
+      if (!layouts.is_chosen_for_symmetry()) throw;
+      const std::string before = layouts.format();
       build_system(A);
       note = "the new values are not symmetric to the last bit: the layout " + before +
-             " gave way to " + format;
-      advice.push_back(note);
+             " gave way to " + layouts.format();
+      layouts.advise(note);
       return false;
     }
     source = A;
     renew_plan(false);
-    if (named().transposes) refresh_transpose(A);
+    if (named().transposes) layouts.refresh_transpose(A);
     choose_again();
     update_preconditioners();
     return true;
@@ -691,7 +419,7 @@ struct Solver<V, Exec>::State {
     system.uses_normal = false;
     SolveReport report;
     report.backend = ctx->backend().name;
-    report.format = format;
+    report.format = layouts.format();
     report.values_in_float = !std::is_same_v<V, float> && system.uses_narrow();
     report.row_kinds = system.row_kinds();
     report.short_columns = with.arithmetic == Arithmetic::fast && system.short_columns();
@@ -803,10 +531,10 @@ void Solver<V, Exec>::prepare_among(std::shared_ptr<detail::OtherRanks> ranks,
   s.prepare(given.rows, given.cols, [&] {
     s.system.ranks = std::move(ranks);
     const CsrMatrix<V, Space> A = detail::made_square(s.exec(), s.checked(given));
-    s.require_room(A.rows, A.blocks(), 0);
-    s.pattern = s.copies ? detail::cloned(A) : A;
+    s.layouts.require_room(A.rows, A.blocks(), 0);
+    s.pattern = s.as_prepared.copy_matrix ? detail::cloned(A) : A;
     if (s.options.reordering == Reordering::rcm)
-      s.ordering.set_up(s.exec(), s.pattern, s.ordering_block_size(s.pattern));
+      s.ordering.set_up(s.exec(), s.pattern, s.layouts.ordering_block_size(s.pattern));
     else if (A.checked != Checked::ascending && !s.takes_any_order())
       s.ordering.sort_rows(s.pattern);
     s.build_system(s.ordered(s.pattern));
@@ -837,8 +565,8 @@ void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
           "storage alone or pass CSR");
   s.prepare(rows(given), cols(given), [&] {
     const Matrix<V, Space> A = s.checked(given);
-    s.take_layout(s.copies ? detail::cloned(A) : A);
-    if (s.named().transposes) s.lay_out_transpose(to_csr(s.system.matrix));
+    s.layouts.take(s.as_prepared.copy_matrix ? detail::cloned(A) : A);
+    if (s.named().transposes) s.layouts.build_transpose(to_csr(s.system.matrix));
     s.choose_preconditioner();
     s.set_up_preconditioners();
     s.finish_prepare(rows(A));
@@ -850,7 +578,7 @@ void Solver<V, Exec>::prepare_as_laid_out(const CsrMatrix<V, Space>& A,
                                           const Matrix<V, Space>& layout) {
   State& s = *state_;
   s.prepare(A.rows, A.cols, [&] {
-    s.take_layout(layout);
+    s.layouts.take(layout);
     s.source = A;
     s.choose_preconditioner();
     s.set_up_preconditioners();
@@ -866,8 +594,7 @@ void Solver<V, Exec>::prepare(const LinearOperator<V, Space>& A) {
           "Solver: a matrix-free operator has no diagonal to precondition with; choose "
           "PreconditionerKind::none, with or without set_preconditioner");
   s.prepare(A.rows, A.rows, [&] {
-    s.format = "matrix-free";
-    s.system.matrix_free = A;
+    s.layouts.take_operator(A);
     s.choose_preconditioner();
     s.finish_prepare(A.rows);
   });
@@ -890,8 +617,8 @@ void Solver<V, Exec>::update_values(const CsrMatrix<V, Space>& given) {
   s.diagnosis.forget();
   s.change([&] {
     if (s.ordering.rearranged()) s.ordering.refill(s.exec(), A);
-    if (s.copies) Kokkos::deep_copy(s.pattern.values, A.values);
-    s.take_values(s.ordered(s.copies ? s.pattern : A));
+    if (s.as_prepared.copy_matrix) Kokkos::deep_copy(s.pattern.values, A.values);
+    s.take_values(s.ordered(s.as_prepared.copy_matrix ? s.pattern : A));
   });
 }
 
@@ -902,16 +629,16 @@ void Solver<V, Exec>::update_values(const Matrix<V, Space>& given) {
           "Solver: update_values with a layout needs a prepare with a layout");
   require(given.index() == s.system.matrix.index() && rows(given) == s.system.rows &&
               cols(given) == s.system.rows && stored(given) == stored(s.system.matrix) &&
-              block_size(given) == s.layout_block_size,
+              block_size(given) == s.layouts.block_size(),
           "Solver: update_values needs the layout and pattern of prepare");
   const InstanceScope scope(s.exec());
   const detail::Settled settled;
   const Matrix<V, Space> A = s.checked(given);
-  const Matrix<V, Space> kept = s.copies ? detail::cloned(A) : A;
+  const Matrix<V, Space> kept = s.as_prepared.copy_matrix ? detail::cloned(A) : A;
   s.diagnosis.forget();
   s.change([&] {
     s.system.matrix = kept;
-    if (s.named().transposes) s.lay_out_transpose(to_csr(kept));
+    if (s.named().transposes) s.layouts.build_transpose(to_csr(kept));
     s.system.plan_products();
     s.renew_plan(true);
     s.choose_again();
@@ -941,12 +668,12 @@ void Solver<V, Exec>::use_preconditioner(
     const bool widens = s.system.narrow_is_exact;
     detail::require_memory("Solver::set_preconditioner",
                            preconditioner->bytes(s.system.rows, stored(s.system.matrix)) +
-                               (widens ? s.widened_bytes() : 0),
+                               (widens ? s.layouts.widened_bytes(s.source) : 0),
                            memory_of<Space>);
     const InstanceScope scope(s.exec());
     const detail::Settled settled;
-    std::optional<typename State::Widened> wide;
-    if (widens) wide = s.widened();
+    std::optional<typename detail::Layouts<V, Exec>::Widened> wide;
+    if (widens) wide = s.layouts.widened(s.source);
     const auto set_up = [&] {
       setup = preconditioner->set_up(*s.ctx, s.in_csr(), wide ? wide->matrix : s.system.matrix);
     };
@@ -956,7 +683,11 @@ void Solver<V, Exec>::use_preconditioner(
     else
       set_up();
     s.check(setup, s.system.rows);
-    if (wide) s.take(std::move(*wide));
+    if (wide) {
+      s.layouts.take(std::move(*wide));
+      s.change([&s] { detail::plan_iterations(s.system, s.work); });
+      s.column_work.recorded.forget();
+    }
   }
   s.use(std::move(preconditioner), setup);
 }
@@ -1019,7 +750,7 @@ void Solver<V, Exec>::set_options(SolveOptions options) {
 
 template <class V, class Exec>
 const std::vector<std::string>& Solver<V, Exec>::advice() const {
-  return state_->advice;
+  return state_->layouts.advice();
 }
 
 template class Solver<float>;

@@ -1,0 +1,349 @@
+#pragma once
+
+#include <cnc/formats.hpp>
+#include <cnc/options.hpp>
+
+#include "convert/checks.hpp"
+#include "solve/diagnosis.hpp"
+#include "solve/prepare.hpp"
+#include "solve/system.hpp"
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace cnc::detail {
+
+/// A value that float would round.
+struct IsRoundedByFloat {
+  const double* values;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t k) const {
+    return !(static_cast<double>(static_cast<float>(values[k])) == values[k]);
+  }
+};
+
+/// In which layout the matrix of a system is, and its transpose for methods that have products with it: chooses one, builds it
+/// and brings new values into it. What it builds is in the System; where layouts are copies they may store less than
+/// they are made of: values in float, the different rows of few, columns of 16 bits.
+template <class V, class Exec>
+class Layouts {
+ public:
+  using Space = typename Exec::memory_space;
+  using Csr = CsrMatrix<V, Space>;
+
+  /// options: as prepared.
+  Layouts(System<V, Exec>& system, const SolveOptions& options, Diagnosis<V, Exec>& diagnosis)
+      : system_(system), options_(options), diagnosis_(diagnosis) {}
+
+  const std::string& format() const { return format_; }
+  int block_size() const { return block_size_; }
+  /// Reasons for what was chosen.
+  const std::vector<std::string>& advice() const { return advice_; }
+  void advise(std::string sentence) { advice_.push_back(std::move(sentence)); }
+
+  void clear() {
+    is_chosen_ = false;
+    advice_.clear();
+    system_.matrix = {};
+    forget_narrow();
+    forget_transpose();
+  }
+
+  /// No matrix, but an operator.
+  void take_operator(const LinearOperator<V, Space>& A) {
+    format_ = "matrix-free";
+    system_.matrix_free = A;
+  }
+  /// A layout of the caller's, as it is.
+  void take(Matrix<V, Space> A) {
+    block_size_ = cnc::block_size(A);
+    const char* name = std::visit([](const auto& a) { return a.format_name(); }, A);
+    format_ = FormatSpec{name, block_size_}.text();
+    system_.matrix = std::move(A);
+  }
+
+  /// A in the layout asked for, or in that which promises most.
+  void build(const Csr& A) {
+    forget_narrow();
+    FormatSpec spec = options_.format;
+    const bool in_float = may_copy_values(spec) && takes_float(A);
+    is_chosen_ = spec.name == "auto";
+    if (is_chosen_) {
+      const Structure structure = analyze(A);
+      diagnosis_.know(structure.least_symmetric);
+      FormatAdvice best = choose(structure, in_float);
+      spec = best.format;
+      advice_ = std::move(best.reasons);
+    }
+    format_ = spec.text();
+    block_size_ = spec.block_size;
+    if constexpr (!std::is_same_v<V, float>) {
+      system_.narrow_is_exact = in_float && may_copy_values(spec);
+      if (system_.narrow_is_exact || options_.storage == StoragePrecision::f32) {
+        system_.matrix = A;  // the true residual needs every bit of the matrix given
+        system_.narrow = build_format(convert_values<float>(A), spec);
+        if (!system_.narrow_is_exact || multiplies_narrow()) return find_fewer_bytes(A);
+        forget_narrow();
+      }
+    }
+    system_.matrix = build_format(A, spec);
+    find_fewer_bytes(A);
+  }
+
+  /// New values in the layout that there is; true: iterations are to be planned anew.
+  bool refresh(const Csr& A) {
+    // A CSR layout shares the caller's arrays: it moves on to the new ones instead of writing to the old.
+    if (auto* csr = std::get_if<BcsrMatrix<V, Space>>(&system_.matrix);
+        csr != nullptr && csr->block_size == 1) {
+      csr->values = A.values;
+      csr->dictionary = {};
+      system_.plan_products();
+    } else {
+      cnc::update_values(system_.matrix, A);
+    }
+    if (system_.narrow) cnc::update_values(*system_.narrow, A);
+    with_stored([&](auto& layout) { drop_unread_dictionary(layout); });
+    system_.note_arrays();
+    return std::exchange(system_.narrow_failed, false);
+  }
+
+  /// Whether float holds all values without loss.
+  bool fits_float(const Csr& A) const {
+    if constexpr (std::is_same_v<V, double>) {
+      const auto entries = static_cast<index_t>(A.values.extent(0));
+      return first_row(exec(), entries, IsRoundedByFloat{A.values.data()}) < 0;
+    } else {
+      return false;
+    }
+  }
+
+  /// Whether the layout that iterations use is its own transpose.
+  bool is_symmetric() const {
+    return with_stored([](const auto& layout) {
+      return std::visit(
+          [](const auto& a) {
+            if constexpr (requires { a.symmetric; })
+              return a.symmetric;
+            else
+              return false;
+          },
+          layout);
+    });
+  }
+  /// Whether it holds symmetric values only, because `auto` found them so.
+  bool is_chosen_for_symmetry() const { return is_chosen_ && is_symmetric(); }
+
+  /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
+  int ordering_block_size(const Csr& A) const {
+    const FormatSpec spec = options_.format.name == "auto"
+                                ? choose(analyze(A), takes_float(A)).format
+                                : options_.format;
+    if (spec.block_size > 1) return spec.block_size;
+    return options_.preconditioner == PreconditionerKind::block_jacobi
+               ? std::max(1, options_.preconditioner_block_size)
+               : 1;
+  }
+
+  /// Compares what is needed besides `layout_bytes` and with them to what is free.
+  void require_room(index_t rows, offset_t nonzeros, double layout_bytes) const {
+    const double given = system_.given ? system_.given->bytes(rows, nonzeros) : 0;
+    const double copy = options_.copy_matrix ? double(nonzeros) * (sizeof(index_t) + sizeof(V)) +
+                                                   double(rows) * sizeof(index_t)
+                                             : 0;
+    const double layouts = has_transpose() ? 2 * layout_bytes : layout_bytes;
+    require_memory("Solver::prepare",
+                   least_prepare_bytes<V>(rows, nonzeros, options_) + given + copy + layouts,
+                   memory_of<Space>);
+  }
+
+  // --- the transpose ----------------------------------------------------------------------------------------
+
+  /// In the layout of the matrix.
+  void build_transpose(const Csr& A) {
+    if (is_symmetric()) {
+      system_.transpose = system_.matrix;
+      system_.narrow_transpose = system_.narrow;
+      return;
+    }
+    transposition_.set_up(exec(), A);
+    const FormatSpec spec = parse_format(format_);
+    if (system_.narrow) {
+      system_.narrow_transpose = build_format(convert_values<float>(transposition_.matrix), spec);
+      system_.transpose = transposition_.matrix;
+    } else {
+      system_.transpose = build_format(transposition_.matrix, spec);
+    }
+  }
+  /// The same for other values in the same pattern.
+  void refresh_transpose(const Csr& A) {
+    if (is_symmetric()) return build_transpose(A);
+    transposition_.refill(exec(), A);
+    if (system_.narrow_transpose)
+      cnc::update_values(*system_.narrow_transpose, transposition_.matrix);
+    cnc::update_values(*system_.transpose, transposition_.matrix);
+  }
+  void forget_transpose() {
+    system_.transpose.reset();
+    system_.narrow_transpose.reset();
+    transposition_ = {};
+  }
+  /// In CSR, of A.
+  Csr transpose_of(const Csr& A) const { return is_symmetric() ? A : transposition_.matrix; }
+
+  // --- in the type of the vectors again ---------------------------------------------------------------------
+
+  /// A layout in float without loss, for an object that looks at it.
+  struct Widened {
+    Matrix<V, Space> matrix;
+    std::optional<Matrix<V, Space>> transpose;
+  };
+  /// source: what the layout was made of.
+  Widened widened(const Csr& source) const {
+    const FormatSpec spec = parse_format(format_);
+    Widened wide{build_format(source, spec), {}};
+    find_dictionary(wide.matrix, source);
+    if (system_.narrow_transpose)
+      wide.transpose = is_symmetric() ? wide.matrix : build_format(transposition_.matrix, spec);
+    return wide;
+  }
+  double widened_bytes(const Csr& source) const {
+    return double(source.nonzeros) * sizeof(V) * (system_.narrow_transpose ? 2 : 1);
+  }
+  /// The values are the same, and what is known of them.
+  void take(Widened wide) {
+    forget_narrow();
+    system_.narrow_transpose.reset();
+    system_.matrix = std::move(wide.matrix);
+    system_.transpose = std::move(wide.transpose);
+  }
+
+ private:
+  const Context<Exec>& context() const { return *system_.ctx; }
+  const Exec& exec() const { return context().execution_space_instance(); }
+
+  /// Of a method that the caller has named.
+  bool has_transpose() const {
+    return options_.method != Method::automatic && method_facts(options_.method).transposes;
+  }
+
+  /// Calls f with the matrix as it is stored for iterations.
+  template <class F>
+  decltype(auto) with_stored(const F& f) const {
+    return system_.narrow ? f(*system_.narrow) : f(system_.matrix);
+  }
+
+  void forget_narrow() {
+    system_.narrow.reset();
+    system_.narrow_is_exact = system_.narrow_failed = false;
+  }
+  /// Whether the backend has products of the float matrix with the vectors.
+  bool multiplies_narrow() const {
+    return std::visit(
+        [&](const auto& a) { return context().template matrices<V>(a.operand()).spmv != nullptr; },
+        *system_.narrow);
+  }
+
+  /// CSR is the caller's on hosts. On devices a product reads half as many bytes in float where columns are short, which is
+  /// worth a copy of the values.
+  static bool may_copy_values(const FormatSpec& spec) {
+    return spec.name != "csr" || !is_host_space<Space>;
+  }
+  /// Whether values are stored in float without loss, in a layout that is a copy, which no object looks at.
+  bool takes_float(const Csr& A) const {
+    using Function = FunctionPreconditioner<V, Exec>;
+    const bool has_object =
+        system_.given && dynamic_cast<const Function*>(system_.given.get()) == nullptr;
+    return options_.storage == StoragePrecision::lossless && !has_object && fits_float(A);
+  }
+
+  FormatAdvice choose(const Structure& structure, bool in_float) const {
+    const bool narrow = in_float || options_.storage == StoragePrecision::f32;
+    const int value_bytes = narrow ? int(sizeof(float)) : int(sizeof(V));
+    const bool csr_is_wide = in_float && !may_copy_values({"csr", 1});
+    FormatAdvice best =
+        choose_format(structure, value_bytes, memory_of<Space>, csr_is_wide ? int(sizeof(V)) : 0);
+    for (const FormatInfo<V, Space>& known : formats<V, Space>())
+      if (known.name == best.format.name && best.format.name != "csr")
+        require_room(structure.rows, structure.nonzeros,  // with columns of 32 bits
+                     known.predicted_bytes(structure, best.format, value_bytes, MemorySpace::host));
+    return best;
+  }
+
+  /// What says the same as the layout in fewer bytes.
+  void find_fewer_bytes(const Csr& A) {
+    with_stored([&](auto& layout) {
+      find_dictionary(layout, A);
+      find_short(layout, A);
+    });
+  }
+
+  /// Products of a layout that is a copy may read the different rows in place of all, where few rows differ.
+  template <class M>
+  void find_dictionary(Matrix<M, Space>& layout, const Csr& A) const {
+    if (!may_have_dictionary(layout)) return;
+    find_row_dictionary(layout, A);
+    drop_unread_dictionary(layout);
+  }
+  template <class M>
+  bool may_have_dictionary(const Matrix<M, Space>& layout) const {
+    const ReadsDictionaries read = context().backend().dictionaries;
+    if (read == ReadsDictionaries::no || options_.storage == StoragePrecision::as_vectors)
+      return false;
+    return read != ReadsDictionaries::as_runs ||
+           std::visit(
+               [](const auto& a) {
+                 if constexpr (requires { a.row_offsets; })
+                   return a.block_size > 1;  // CSR is the caller's
+                 else
+                   return requires { a.symmetric; };
+               },
+               layout);
+  }
+  /// One that an update has left without what this backend reads of it.
+  template <class M>
+  void drop_unread_dictionary(Matrix<M, Space>& layout) const {
+    if (!may_have_dictionary(layout) ||
+        context().backend().dictionaries != ReadsDictionaries::as_runs)
+      return;
+    std::visit(
+        [](auto& a) {
+          if (a.dictionary.runs.extent(0) == 0) a.dictionary = {};
+        },
+        layout);
+  }
+
+  /// Columns of 16 bits, where products read them and no dictionary, and there is room for them beside all that prepare takes.
+  template <class M>
+  void find_short(Matrix<M, Space>& layout, const Csr& A) const {
+    if (!context().backend().short_columns || options_.storage == StoragePrecision::as_vectors)
+      return;
+    const bool may_have = std::visit(
+        [](const auto& a) {
+          if constexpr (requires { a.short_columns; })
+            return a.dictionary.empty();
+          else
+            return false;
+        },
+        layout);
+    if (!may_have) return;
+    try {
+      require_room(A.rows, A.nonzeros, double(sizeof(ShortColumn)) * double(stored(layout)));
+      find_short_columns(layout);
+    } catch (const OutOfMemory&) {  // products do without
+    }
+  }
+
+  System<V, Exec>& system_;
+  const SolveOptions& options_;
+  Diagnosis<V, Exec>& diagnosis_;
+  Transposition<V, Exec> transposition_;
+  std::string format_;
+  int block_size_ = 1;
+  bool is_chosen_ = false;  ///< `auto` chose the layout
+  std::vector<std::string> advice_;
+};
+
+}  // namespace cnc::detail
