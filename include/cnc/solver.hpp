@@ -64,8 +64,9 @@ const char* to_string(Arithmetic arithmetic);
 
 /// Type in which the matrix is stored for the iteration; the true residual always uses the matrix given.
 enum class StoragePrecision {
-  /// As the vectors; on a host a layout that is a copy (all but CSR, which shares the caller's arrays) has its values in float under
-  /// double vectors where float holds every one of them, unless there is a preconditioner object, which may look at it.
+  /// As the vectors, but values under double vectors are in float where float holds every one of them, unless there is a preconditioner
+  /// object, which may look at the layout. Two are not: CSR on a host, which shares the caller's arrays, and a matrix on a device whose
+  /// rows repeat (find_row_dictionary).
   lossless,
   as_vectors,  ///< in the type of the vectors, without a dictionary of rows (find_row_dictionary) and short columns (find_short_columns)
   f32,  ///< float matrix under double vectors: restarted from the true residual until it is met; where the float

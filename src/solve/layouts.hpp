@@ -81,11 +81,17 @@ class Layouts {
     format_ = spec.text();
     block_size_ = spec.block_size;
     if constexpr (!std::is_same_v<V, float>) {
-      system_.narrow_is_exact = in_float && may_copy_values(spec);
-      if (system_.narrow_is_exact || options_.storage == StoragePrecision::f32) {
+      const bool is_exact = in_float && may_copy_values(spec);
+      if (is_exact && !is_host_space<Space>) {
+        system_.matrix = build_format(A, spec);
+        find_fewer_bytes(A);
+        if (system_.row_kinds() > 0) return;  // which a device reads faster in double
+      }
+      if (is_exact || options_.storage == StoragePrecision::f32) {
         system_.matrix = A;  // the true residual needs every bit of the matrix given
         system_.narrow = build_format(convert_values<float>(A), spec);
-        if (!system_.narrow_is_exact || multiplies_narrow()) return find_fewer_bytes(A);
+        system_.narrow_is_exact = is_exact;
+        if (!is_exact || multiplies_narrow()) return find_fewer_bytes(A);
         forget_narrow();
       }
     }

@@ -8,16 +8,20 @@ using namespace cnc::testing;
 
 namespace {
 
-/// A problem with values that float cannot hold: D A D, D from 1 to `spread`.
-KnownProblem<double> unrepresentable(const std::string& text, double spread = 1.7) {
+/// D A D, D(i, i) = scale(i).
+template <class Scale>
+KnownProblem<double> scaled(const std::string& text, const Scale& scale) {
   const auto A = generate_problem(text);
-  const auto scale = [&](index_t i) { return std::pow(spread, i % 7 / 6.0); };
   Vector<double> values("values", A.values.extent(0));
   for (index_t row = 0; row < A.rows; ++row)
     for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
       values(k) = A.values(k) * scale(row) * scale(A.columns(k));
   return with_known_solution(
       text, CsrMatrix<double>(A.rows, A.cols, 1, A.row_offsets, A.columns, values));
+}
+/// A problem with values that float cannot hold: D from 1 to `spread`.
+KnownProblem<double> unrepresentable(const std::string& text, double spread = 1.7) {
+  return scaled(text, [&](index_t i) { return std::pow(spread, i % 7 / 6.0); });
 }
 
 }  // namespace
@@ -154,6 +158,38 @@ CNC_SOLVER_TEST("new values that float does not hold are stored in double") {
     const SolveReport back = solve(P);
     CHECK(!back.values_in_float);
     CHECK(back.row_kinds == 0);
+  }
+}
+
+CNC_SOLVER_TEST("values that float holds in rows that do not repeat") {
+  // The product of two numbers of 11 bits.
+  const auto P = scaled("poisson2d:20x20", [](index_t i) { return 1 + i / 1024.0; });
+  const auto rounded = unrepresentable("poisson2d:20x20");
+  const bool on_host = ctx.backend().memory == MemorySpace::host;
+  for (const char* format : {"csr", "bsell:1", "bcsr:2", "dia-symmetric"}) {
+    INFO(format);
+    SolveOptions options =
+        options_for(Method::pcg, parse_format(format), PreconditionerKind::jacobi);
+    options.storage = StoragePrecision::lossless;
+    options.rtol = 1e-10;
+    auto solver = solver_on<double>(ctx, options);
+    const auto solve = [&](const KnownProblem<double>& problem) {
+      const Vector<double> x = zeros<double>(P.rows());
+      const SolveReport report = solver.solve(problem.b, x);
+      CHECK(report.converged());
+      CHECK(report.restarts == 0);
+      CHECK((report.row_kinds == 0 || &problem != &P));
+      CHECK(relative_difference(x, problem.solution) < 1e-7);
+      return report.values_in_float;
+    };
+    // CSR is the caller's on hosts.
+    const bool is_copy = !on_host || parse_format(format).name != "csr";
+    solver.prepare(P.A);
+    CHECK(solve(P) == is_copy);
+    solver.update_values(P.A);
+    CHECK(solve(P) == is_copy);
+    solver.update_values(rounded.A);
+    CHECK(!solve(rounded));
   }
 }
 
