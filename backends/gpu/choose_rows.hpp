@@ -97,11 +97,8 @@ decltype(auto) with_rows(const Queue& queue, const BsellOperand<M>& A, const F& 
 
 template <int wave, class V, class M, class F>
 decltype(auto) with_rows(const Queue&, const DiaOperand<M>& A, const F& f) {
-  constexpr index_t few_diagonals = 8;
-  if (!A.symmetric) return f(DiaRows<DiaWalk::general, M, V>{A}, tuning::dia_threads);
-  return A.diagonals <= few_diagonals
-             ? f(DiaRows<DiaWalk::short_symmetric, M, V>{A}, tuning::dia_threads)
-             : f(DiaRows<DiaWalk::symmetric, M, V>{A}, tuning::dia_threads);
+  return A.symmetric ? f(DiaRows<DiaWalk::symmetric, M, V>{A}, tuning::dia_threads)
+                     : f(DiaRows<DiaWalk::general, M, V>{A}, tuning::dia_threads);
 }
 
 /// Entries of a row from a dictionary whose parts of x are fetched at once: of all of a short row (five and seven points of a

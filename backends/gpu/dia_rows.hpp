@@ -8,16 +8,16 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// How the diagonals of a row are worked through.
 enum class DiaWalk {
-  general,          ///< all diagonals are stored
-  symmetric,        ///< the upper half is, and loads are in batches
-  short_symmetric,  ///< the same for few diagonals, where the compiler's order of loads is better
+  general,    ///< all diagonals are stored; loads are in batches
+  symmetric,  ///< the upper half is
+  symmetric_in_batches,
 };
 
 /// Diagonals, one row per thread: every load of the matrix and of x is contiguous across a wave.
 ///
 /// The symmetric variants take the entry below the diagonal from the one above, a shifted load of the same
 /// array: the second use of each value comes from cache. They are types of their own, because registers are
-/// rationed per kernel.
+/// rationed per kernel: the threads that a processor has without batches hide more than batches do in fewer.
 template <DiaWalk way, class M, class V>
 struct DiaRows {
   DiaOperand<M> A;
@@ -26,13 +26,15 @@ struct DiaRows {
   /// Loads of the matrix that are under way together.
   static constexpr int together = 8;
   static constexpr bool wide = sizeof(V) == 8;
-  static constexpr int spmv_threads = way == DiaWalk::general           ? (wide ? 1280 : 1024)
-                                      : way == DiaWalk::short_symmetric ? (wide ? 1024 : 0)
-                                                                        : (wide ? 1280 : 0);
-  static constexpr int summing_threads = way == DiaWalk::short_symmetric ? 1280 : 1024;
+  static constexpr bool batched = way != DiaWalk::symmetric;
+  static constexpr int spmv_threads = batched ? (wide ? 1280 : 1024) : 2048;
+  static constexpr int summing_threads = batched ? 1024 : 2048;
+  static constexpr bool fills_processors = true;
 
-  /// In the resident kernel batches are better for any number of diagonals.
-  DiaRows<way == DiaWalk::general ? way : DiaWalk::symmetric, M, V> resident() const { return {A}; }
+  /// A resident kernel has few threads, and batches are better.
+  DiaRows<way == DiaWalk::general ? way : DiaWalk::symmetric_in_batches, M, V> resident() const {
+    return {A};
+  }
 
   constexpr index_t units() const { return A.rows; }
   constexpr int unit_rows() const { return 1; }
@@ -48,7 +50,7 @@ struct DiaRows {
     else if constexpr (way == DiaWalk::symmetric)
       sink(row, 0, row, symmetric_sum(row, x));
     else
-      sink(row, 0, row, short_symmetric_sum(row, x));
+      sink(row, 0, row, batched_symmetric_sum(row, x));
   }
 
  private:
@@ -78,7 +80,7 @@ struct DiaRows {
   }
 
   template <class X>
-  CNC_GPU_DEVICE V short_symmetric_sum(index_t row, const X& x) const {
+  CNC_GPU_DEVICE V symmetric_sum(index_t row, const X& x) const {
     V total = 0;
     CNC_GPU_UNROLL_BY(4)
     for (index_t d = 0; d < A.diagonals; ++d) {
@@ -91,7 +93,7 @@ struct DiaRows {
   }
 
   template <class X>
-  CNC_GPU_DEVICE V symmetric_sum(index_t row, const X& x) const {
+  CNC_GPU_DEVICE V batched_symmetric_sum(index_t row, const X& x) const {
     constexpr int pairs = together / 2;
     V total = 0;
     index_t d = 0;

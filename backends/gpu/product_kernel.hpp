@@ -50,6 +50,7 @@ void launch_product(const Queue& queue, const Rows& rows, int threads, const V* 
   const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
   int on_processor = 1024;
   if constexpr (requires { Rows::reducing_threads; }) on_processor = Rows::reducing_threads;
+  if constexpr (requires { Rows::fills_processors; }) on_processor = product_threads<Rows, dots>;
   launch_overlapping(
       "product", queue,
       {reducing_blocks(queue, passes, threads, std::max(1, dots), on_processor), threads},

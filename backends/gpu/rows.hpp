@@ -9,6 +9,9 @@
 //   spmv_threads, summing_threads         threads that a processor should hold in kernels of the product alone, and
 //                                         of those that also sum: what registers are rationed by. 0: as many
 //                                         registers as the compiler likes, where loads in flight matter more
+//   reducing_threads                      where it is there: so many threads of a product a processor is to have, which go on from
+//                                         pass to pass; else a product alone has a block for each pass, one with dots
+//                                         1024 threads, or, with fills_processors, as many as it may
 //   resident()                            the same rows as the resident kernel is to have them
 //   consecutive                           whether the rows of units that follow each other do so too
 //   index_t units() const                 units of the matrix
