@@ -234,7 +234,11 @@ class PartitionedMatrix {
   template <class, class>
   friend class DistributedSolver;
   friend struct detail::PartitionAccess;
-  void take_rows(const OwnRows<T>& rows);
+  /// From rows that follow each other, with the columns of the whole matrix, as segments. Collective.
+  static PartitionedMatrix of_segment(const Communicator& ranks, offset_t first_row,
+                                      const CsrMatrix<T>& rows);
+  template <class Rows>
+  void take_rows(const Rows& rows);
   void take_numbered_rows(const OwnRows<T>& rows);
   detail::Halo<T>& halo() const;
   std::shared_ptr<const Communicator> ranks_;

@@ -64,8 +64,17 @@ Ranges ranges_of_all(Channel& channel, const Range& mine) {
   return result;
 }
 
+/// OwnRows of a segment, with the indices of a matrix that one process holds.
 template <class T>
-index_t rows_of(const OwnRows<T>& given) {
+struct SegmentRows {
+  offset_t first_row;
+  std::span<const index_t> row_offsets, columns;
+  std::span<const T> values;
+  std::span<const offset_t> numbers = {};
+};
+
+template <class Rows>
+index_t rows_of(const Rows& given) {
   return static_cast<index_t>(given.row_offsets.empty() ? 0 : given.row_offsets.size() - 1);
 }
 
@@ -103,9 +112,8 @@ struct Parts {
 };
 
 /// Errors   InvalidArgument (a column outside, or twice in a row).
-template <class T>
-Parts<T> take_apart(const OwnRows<T>& given, index_t rows, const Range& columns,
-                    offset_t all_columns) {
+template <class T, class Rows>
+Parts<T> take_apart(const Rows& given, index_t rows, const Range& columns, offset_t all_columns) {
   const offset_t first = columns.first, end = columns.end();
   const auto is_own = [&](offset_t column) { return column >= first && column < end; };
   Parts<T> parts;
@@ -384,13 +392,28 @@ void PartitionedMatrix<T>::take_numbered_rows(const OwnRows<T>& given) {
 }
 
 template <class T>
-void PartitionedMatrix<T>::take_rows(const OwnRows<T>& given) {
+PartitionedMatrix<T> PartitionedMatrix<T>::of_segment(const Communicator& ranks, offset_t first_row,
+                                                      const CsrMatrix<T>& rows) {
+  PartitionedMatrix result;
+  result.ranks_ = std::make_shared<Communicator>(ranks);
+  const auto span = [](const auto& array) { return std::span(array.data(), array.extent(0)); };
+  ranks.channel()->together([&] {
+    result.take_rows(detail::SegmentRows<T>{first_row, span(rows.row_offsets), span(rows.columns),
+                                            span(rows.values)});
+  });
+  result.halo_->partition = Partition::segments;
+  return result;
+}
+
+template <class T>
+template <class Rows>
+void PartitionedMatrix<T>::take_rows(const Rows& given) {
   detail::Channel& channel = *ranks_->channel();
   const index_t rows = detail::rows_of(given);
   const detail::Range mine = detail::range_of<T>(channel, {given.first_row, rows});
   const detail::Ranges ranges = detail::ranges_of_all(channel, mine);
   detail::Parts<T> parts;
-  channel.on_each([&] { parts = detail::take_apart(given, rows, mine, ranges.all_rows); });
+  channel.on_each([&] { parts = detail::take_apart<T>(given, rows, mine, ranges.all_rows); });
   block_ = CsrMatrix<T>(rows, rows, 1, parts.offsets, parts.columns, parts.values);
   block_.checked = Checked::ascending;
   halo_ = detail::planned_halo(ranks_->channel(), mine, ranges.all_rows, mine, ranges,

@@ -252,12 +252,11 @@ std::vector<offset_t> segments_of(Channel& channel, const PartOfFile<T>& part, o
     for (std::size_t r = 0; r < std::size_t(channel.size()); ++r)
       before[g + 1] += all[r * groups + g];
   }
-  std::vector<offset_t> firsts;
-  for (const index_t group :
-       even_cuts(static_cast<index_t>(groups), channel.size(),
-                 [&](index_t g) { return before[static_cast<std::size_t>(g)]; }))
-    firsts.push_back(std::min(group * group_rows, rows));
-  return firsts;
+  const auto firsts = even_segments(
+      static_cast<index_t>(rows), static_cast<int>(group_rows), channel.size(), [&](index_t row) {
+        return before[static_cast<std::size_t>(ceil_div(offset_t(row), group_rows))];
+      });
+  return {firsts.begin(), firsts.end()};
 }
 
 }  // namespace
@@ -341,13 +340,7 @@ PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const
       }
     });
     if (channel.anywhere(faulty)) return read_by_first();
-    const std::vector<offset_t> offsets(own.row_offsets.data(), own.row_offsets.data() + rows + 1);
-    const std::vector<offset_t> columns(own.columns.data(),
-                                        own.columns.data() + own.columns.extent(0));
-    result = PartitionedMatrix(
-        ranks, OwnRows<T>{first, offsets, columns,
-                          std::span<const T>(own.values.data(), own.values.extent(0))});
-    result.halo_->partition = Partition::segments;
+    result = of_segment(ranks, first, own);
   });
   return result;
 }

@@ -26,14 +26,10 @@ template <class T>
 Segments segments_of(const CsrMatrix<T>& A, int parts, int block_size) {
   Segments segments;
   const index_t* const offsets = A.row_offsets.data();
-  const index_t groups = ceil_div(A.rows, block_size);
-  const auto row_of = [&](index_t group) {
-    return std::min(offset_t(group) * block_size, offset_t(A.rows));
-  };
-  for (const index_t group :
-       even_cuts(groups, parts, [&](index_t g) { return offsets[row_of(g)]; })) {
-    segments.rows.push_back(row_of(group));
-    segments.entries.push_back(offsets[row_of(group)]);
+  for (const index_t row :
+       even_segments(A.rows, block_size, parts, [&](index_t i) { return offsets[i]; })) {
+    segments.rows.push_back(row);
+    segments.entries.push_back(offsets[row]);
   }
   return segments;
 }
@@ -149,9 +145,9 @@ struct RowsOfRank {
 /// A segment as it arrives.
 template <class T>
 struct Segment {
-  std::vector<index_t> offsets, columns;
-  std::vector<T> values;
-  std::vector<index_t> numbers;  ///< of its rows in the caller's order, where they are renumbered
+  Vector<index_t> offsets, columns;
+  Vector<T> values;
+  Vector<index_t> numbers;  ///< of its rows in the caller's order, where they are renumbered
 };
 
 }  // namespace
@@ -193,32 +189,35 @@ PartitionedMatrix<T> PartitionedMatrix<T>::scattered(const Communicator& ranks,
     const auto of = [&](const std::vector<offset_t>& bounds, std::size_t r) {
       return bounds[r + 1] - bounds[r];
     };
-    const auto mine = std::make_shared<detail::Segment<T>>();
+    detail::Segment<T> mine;
     channel.on_each([&] {
       const auto rows = static_cast<std::size_t>(of(segments.rows, here));
-      mine->offsets.resize(rows + 1);
-      mine->columns.resize(static_cast<std::size_t>(of(segments.entries, here)));
-      mine->values.resize(mine->columns.size());
-      if (segments.is_renumbered) mine->numbers.resize(rows);
+      const auto entries = static_cast<std::size_t>(of(segments.entries, here));
+      mine.offsets = uninitialized<index_t>("cnc::row_offsets", rows + 1);
+      mine.columns = uninitialized<index_t>("cnc::columns", entries);
+      mine.values = uninitialized<T>("cnc::values", entries);
+      if (segments.is_renumbered) mine.numbers = uninitialized<index_t>("cnc::numbers", rows);
     });
     detail::Parcels parcels(channel);
     const auto carry = [&](auto* from, auto& part, const std::vector<offset_t>& bounds, int more) {
       const auto count = [&](std::size_t r) { return of(bounds, r) + more; };
       if (rank != 0) return parcels.receive(part.data(), count(here), 0);
-      std::copy_n(from, count(0), part.begin());
+      std::copy_n(from, count(0), part.data());
       for (std::size_t r = 1; r < parts; ++r)
         parcels.send(from + bounds[r], count(r), static_cast<int>(r));
     };
-    carry(whole.A.row_offsets.data(), mine->offsets, segments.rows, 1);
-    carry(whole.A.columns.data(), mine->columns, segments.entries, 0);
-    carry(whole.A.values.data(), mine->values, segments.entries, 0);
-    if (segments.is_renumbered) carry(whole.order.data(), mine->numbers, segments.rows, 0);
+    carry(whole.A.row_offsets.data(), mine.offsets, segments.rows, 1);
+    carry(whole.A.columns.data(), mine.columns, segments.entries, 0);
+    carry(whole.A.values.data(), mine.values, segments.entries, 0);
+    if (segments.is_renumbered) carry(whole.order.data(), mine.numbers, segments.rows, 0);
     parcels.wait(mine, whole);
-    std::vector<offset_t> offsets(mine->offsets.begin(), mine->offsets.end());
-    for (offset_t& offset : offsets) offset -= segments.entries[here];
-    const std::vector<offset_t> columns(mine->columns.begin(), mine->columns.end());
-    result = PartitionedMatrix(ranks, {segments.rows[here], offsets, columns, mine->values});
-    result.halo_->numbers.assign(mine->numbers.begin(), mine->numbers.end());
+    for (offset_t i = 0; i <= of(segments.rows, here); ++i)
+      mine.offsets(i) -= static_cast<index_t>(segments.entries[here]);
+    result = of_segment(
+        ranks, segments.rows[here],
+        {static_cast<index_t>(of(segments.rows, here)), static_cast<index_t>(segments.rows.back()),
+         1, mine.offsets, mine.columns, mine.values});
+    result.halo_->numbers.assign(mine.numbers.data(), mine.numbers.data() + mine.numbers.extent(0));
     if (segments.is_renumbered) result.halo_->order = whole.order;
     result.halo_->partition = Partition(segments.kind);
   });

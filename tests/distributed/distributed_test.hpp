@@ -110,6 +110,27 @@ void check_products(const CsrMatrix<V>& A, const PartitionedMatrix<V>& parts) {
   }
 }
 
+/// Whether a rank has the same rows of both, cut at the same places, and the same bits of them and of products.
+template <class V>
+void check_same_parts(const PartitionedMatrix<V>& A, const PartitionedMatrix<V>& B) {
+  CHECK(A.all_rows() == B.all_rows());
+  CHECK(A.first_row() == B.first_row());
+  CHECK(A.partition() == B.partition());
+  CHECK(A.original_rows() == B.original_rows());
+  CHECK(A.facts().entries == B.facts().entries);
+  CHECK(A.facts().halo_entries == B.facts().halo_entries);
+  CHECK(same_bits(A.own_block().row_offsets, B.own_block().row_offsets));
+  CHECK(same_bits(A.own_block().columns, B.own_block().columns));
+  CHECK(same_bits(A.own_block().values, B.own_block().values));
+  const Vector<V> x = own_part(B, varied_vector<V>(static_cast<index_t>(B.all_rows())));
+  const auto product_of = [&](const PartitionedMatrix<V>& of) {
+    const Vector<V> y("y", static_cast<std::size_t>(of.rows()));
+    of.multiply(one_thread(), x, y);
+    return y;
+  };
+  CHECK(same_bits(product_of(A), product_of(B)));
+}
+
 /// What a rank throws, in words; "" if nothing.
 template <class Call>
 std::string thrown_by(const Call& call) {

@@ -46,11 +46,7 @@ void check_read(const SharedFile& file, int block_size = 1, bool repeats = false
   CHECK(parts.all_rows() == A.rows);
   check_products(A, parts);
   if (repeats) return;
-  CHECK(parts.first_row() == expected.first_row());
-  CHECK(parts.facts().entries == expected.facts().entries);
-  CHECK(same_bits(parts.own_block().row_offsets, expected.own_block().row_offsets));
-  CHECK(same_bits(parts.own_block().columns, expected.own_block().columns));
-  CHECK(same_bits(parts.own_block().values, expected.own_block().values));
+  check_same_parts(parts, expected);
 }
 
 std::string text_of(const CsrMatrix<double>& A, const char* symmetry) {
