@@ -206,6 +206,17 @@ class PartitionedMatrix {
   static PartitionedMatrix read(const Communicator& ranks, const std::string& path,
                                 int block_size = 1);
 
+  /// A built-in problem, "poisson3d:100" say, in segments as of scattered: the bits of generate_problem, of which each rank makes
+  /// its own rows, and none has the whole.
+  ///
+  /// Collective
+  /// Errors   those of generate_problem, on all ranks; InvalidArgument (block_size < 1; another problem or block size than
+  ///          the first rank's), OutOfMemory, RankError.
+  /// Cost     each rank: counting the entries of as many rows as others, and making its own; about twice the memory of its entries.
+  ///          trefethen: the primes of all rows too.
+  static PartitionedMatrix generated(const Communicator& ranks, const std::string& problem,
+                                     int block_size = 1);
+
   offset_t all_rows() const;   ///< of all ranks
   offset_t first_row() const;  ///< this rank's first
   /// [rows] The own rows' numbers in the matrix that was scattered, ascending, or as they were given; first_row() and those after it where

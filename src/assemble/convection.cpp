@@ -7,7 +7,7 @@ namespace cnc::detail {
 // per axis with spacing h, times h^2. Convection is discretised by first-order upwind differences,
 // w (u_i - u_{i-1}) / h, so that the matrix is an M-matrix for every cell Peclet number w h. Rows of
 // points with all six neighbours sum to zero.
-CsrMatrix<double> convection3d(const ProblemText& text) {
+ProblemRows convection3d(const ProblemText& text) {
   const index_t n = text.extent(0);
   const double peclet = text.number(1, 0);
   const double upstream = -1 - peclet;

@@ -1,4 +1,3 @@
-#include <assemble/build_csr.hpp>
 #include <assemble/element_stiffness.hpp>
 #include <assemble/families.hpp>
 
@@ -102,7 +101,7 @@ Neighbourhood<Dim> assemble_row(const Grid<Dim>& grid, const typename Q1<Dim>::S
 
 /// Unknown Dim * node + component; every block between nodes of a common element is stored whole.
 template <int Dim>
-CsrMatrix<double> elasticity(const ProblemText& text) {
+ProblemRows elasticity(const ProblemText& text) {
   const Grid<Dim> grid = {text.extent(0)};
   const double n = grid.elements;
   double nodes = n;
@@ -114,10 +113,10 @@ CsrMatrix<double> elasticity(const ProblemText& text) {
   text.check_size(Dim * nodes, Dim * Dim * pairs);
 
   const auto K = element_stiffness<Dim>(poisson_ratio);
-  const auto count = [&](index_t row) {
+  const auto count = [=](index_t row) {
     return Dim * grid.neighbours_and_self(grid.position(row / Dim));
   };
-  const auto fill = [&](index_t row, index_t* columns, double* values) {
+  const auto fill = [=](index_t row, index_t* columns, double* values) {
     const auto at = grid.position(row / Dim);
     const auto couplings = assemble_row<Dim>(grid, K, at, static_cast<std::size_t>(row % Dim));
     for (int box_index = 0; box_index < power_of_three(Dim); ++box_index) {
@@ -134,7 +133,7 @@ CsrMatrix<double> elasticity(const ProblemText& text) {
       values += Dim;
     }
   };
-  return build_csr<double>(grid.rows(), grid.rows(), "elasticity", count, fill);
+  return rows_by(grid.rows(), "elasticity", count, fill);
 }
 
 template <int Dim>
@@ -151,7 +150,7 @@ Vector<double> coordinates(const ProblemText& text) {
 
 Vector<double> elasticity2d_coordinates(const ProblemText& text) { return coordinates<2>(text); }
 Vector<double> elasticity3d_coordinates(const ProblemText& text) { return coordinates<3>(text); }
-CsrMatrix<double> elasticity2d(const ProblemText& text) { return elasticity<2>(text); }
-CsrMatrix<double> elasticity3d(const ProblemText& text) { return elasticity<3>(text); }
+ProblemRows elasticity2d(const ProblemText& text) { return elasticity<2>(text); }
+ProblemRows elasticity3d(const ProblemText& text) { return elasticity<3>(text); }
 
 }  // namespace cnc::detail

@@ -7,7 +7,7 @@ namespace {
 struct Family {
   ProblemInfo info;
   std::size_t fields;  ///< after the name
-  CsrMatrix<double> (*generate)(const detail::ProblemText&);
+  detail::ProblemRows (*rows)(const detail::ProblemText&);
   Vector<double> (*coordinates)(const detail::ProblemText&) = nullptr;
 };
 
@@ -104,9 +104,14 @@ detail::ProblemText fields_of(std::string_view text, const Family& family) {
 }
 }  // namespace
 
-CsrMatrix<double> generate_problem(std::string_view text) {
+detail::ProblemRows detail::problem_rows(std::string_view text) {
   const Family& family = required_family(text);
-  return family.generate(fields_of(text, family));
+  return family.rows(fields_of(text, family));
+}
+
+CsrMatrix<double> generate_problem(std::string_view text) {
+  const detail::ProblemRows problem = detail::problem_rows(text);
+  return problem.make(0, problem.rows);
 }
 
 Vector<double> problem_coordinates(std::string_view text) {

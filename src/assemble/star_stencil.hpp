@@ -1,6 +1,6 @@
 #pragma once
 
-#include <assemble/build_csr.hpp>
+#include <assemble/problem_rows.hpp>
 #include <assemble/problem_text.hpp>
 
 #include <array>
@@ -19,7 +19,6 @@ struct StarStencil {
 
 /// The operator on a grid with homogeneous Dirichlet values around it: neighbours outside are left out.
 /// Errors   InvalidArgument (too large).
-CsrMatrix<double> star_stencil(const ProblemText& text, const GridExtents& n,
-                               const StarStencil& stencil);
+ProblemRows star_stencil(const ProblemText& text, const GridExtents& n, const StarStencil& stencil);
 
 }  // namespace cnc::detail

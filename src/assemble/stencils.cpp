@@ -25,17 +25,17 @@ double star_nonzeros(const GridExtents& n) {
 
 }  // namespace
 
-CsrMatrix<double> star_stencil(const ProblemText& text, const GridExtents& n,
-                               const StarStencil& stencil) {
+ProblemRows star_stencil(const ProblemText& text, const GridExtents& n,
+                         const StarStencil& stencil) {
   text.check_size(static_cast<double>(n[0]) * n[1] * n[2], star_nonzeros(n));
   const index_t rows = n[0] * n[1] * n[2];
   const GridExtents stride = {1, n[0], n[0] * n[1]};
-  const auto count = [&](index_t row) {
+  const auto count = [=](index_t row) {
     const GridExtents at = position(n, row);
     return neighbours_and_self(at[0], n[0]) + neighbours_and_self(at[1], n[1]) +
            neighbours_and_self(at[2], n[2]) - 2;
   };
-  const auto fill = [&](index_t row, index_t* columns, double* values) {
+  const auto fill = [=](index_t row, index_t* columns, double* values) {
     const GridExtents at = position(n, row);
     const auto put = [&](index_t column, double value) {
       *columns++ = column;
@@ -53,10 +53,10 @@ CsrMatrix<double> star_stencil(const ProblemText& text, const GridExtents& n,
       }
     }
   };
-  return build_csr<double>(rows, rows, "star stencil", count, fill);
+  return rows_by(rows, "star stencil", count, fill);
 }
 
-CsrMatrix<double> poisson2d(const ProblemText& text) {
+ProblemRows poisson2d(const ProblemText& text) {
   const std::vector<index_t> n = text.extents(0);
   if (n.size() > 2) {
     text.fail("a rectangle has one or two sizes");
@@ -64,7 +64,7 @@ CsrMatrix<double> poisson2d(const ProblemText& text) {
   return star_stencil(text, {n.front(), n.back(), 1}, {4, {-1, -1, 0}, {-1, -1, 0}});
 }
 
-CsrMatrix<double> poisson3d(const ProblemText& text) {
+ProblemRows poisson3d(const ProblemText& text) {
   const std::vector<index_t> n = text.extents(0);
   if (n.size() != 1 && n.size() != 3) {
     text.fail("a box has one or three sizes");
@@ -73,24 +73,24 @@ CsrMatrix<double> poisson3d(const ProblemText& text) {
                       {6, {-1, -1, -1}, {-1, -1, -1}});
 }
 
-CsrMatrix<double> anisotropic2d(const ProblemText& text) {
+ProblemRows anisotropic2d(const ProblemText& text) {
   const index_t n = text.extent(0);
   const double eps = text.number(1, std::numeric_limits<double>::min());
   return star_stencil(text, {n, n, 1}, {2 + 2 * eps, {-1, -eps, 0}, {-1, -eps, 0}});
 }
 
-CsrMatrix<double> stencil27(const ProblemText& text) {
+ProblemRows stencil27(const ProblemText& text) {
   const index_t n = text.extent(0);
   const double size = n;
   const double pairs = 3 * size - 2;
   text.check_size(size * size * size, pairs * pairs * pairs);
   const GridExtents extents = {n, n, n};
-  const auto count = [&](index_t row) {
+  const auto count = [=](index_t row) {
     const GridExtents at = position(extents, row);
     return neighbours_and_self(at[0], n) * neighbours_and_self(at[1], n) *
            neighbours_and_self(at[2], n);
   };
-  const auto fill = [&](index_t row, index_t* columns, double* values) {
+  const auto fill = [=](index_t row, index_t* columns, double* values) {
     const GridExtents at = position(extents, row);
     for (index_t z = std::max(at[2] - 1, 0); z <= std::min(at[2] + 1, n - 1); ++z) {
       for (index_t y = std::max(at[1] - 1, 0); y <= std::min(at[1] + 1, n - 1); ++y) {
@@ -102,7 +102,7 @@ CsrMatrix<double> stencil27(const ProblemText& text) {
       }
     }
   };
-  return build_csr<double>(n * n * n, n * n * n, "stencil27", count, fill);
+  return rows_by(n * n * n, "stencil27", count, fill);
 }
 
 }  // namespace cnc::detail

@@ -1,4 +1,3 @@
-#include <assemble/build_csr.hpp>
 #include <assemble/families.hpp>
 
 #include <algorithm>
@@ -32,7 +31,7 @@ std::vector<index_t> first_primes(index_t n) {
 }  // namespace
 
 // L. N. Trefethen, "A Hundred-dollar, Hundred-digit Challenge", SIAM News 35, 2002, problem 7.
-CsrMatrix<double> trefethen(const ProblemText& text) {
+ProblemRows trefethen(const ProblemText& text) {
   const index_t n = text.extent(0);
   double nonzeros = n;
   for (double distance = 1; distance < n; distance *= 2) {
@@ -40,7 +39,6 @@ CsrMatrix<double> trefethen(const ProblemText& text) {
   }
   text.check_size(n, nonzeros);
 
-  const std::vector<index_t> primes = first_primes(n);
   const auto powers_below = [](index_t limit) {
     index_t count = 0;
     for (offset_t distance = 1; distance < limit; distance *= 2) {
@@ -48,8 +46,8 @@ CsrMatrix<double> trefethen(const ProblemText& text) {
     }
     return count;
   };
-  const auto count = [&](index_t row) { return powers_below(row + 1) + 1 + powers_below(n - row); };
-  const auto fill = [&](index_t row, index_t* columns, double* values) {
+  const auto count = [=](index_t row) { return powers_below(row + 1) + 1 + powers_below(n - row); };
+  auto fill = [=, primes = first_primes(n)](index_t row, index_t* columns, double* values) {
     for (index_t k = powers_below(row + 1); k-- > 0;) {
       *columns++ = row - (index_t{1} << k);
       *values++ = 1;
@@ -62,7 +60,7 @@ CsrMatrix<double> trefethen(const ProblemText& text) {
       *values++ = 1;
     }
   };
-  return build_csr<double>(n, n, "trefethen", count, fill);
+  return rows_by(n, "trefethen", count, std::move(fill));
 }
 
 }  // namespace cnc::detail

@@ -1,4 +1,3 @@
-#include <assemble/build_csr.hpp>
 #include <assemble/families.hpp>
 #include <mixed.hpp>
 
@@ -109,7 +108,7 @@ Row assemble_row(const Mesh& mesh, index_t node) {
 
 // A. J. Wathen, "Realistic eigenvalue bounds for the Galerkin mass matrix", IMA J. Numer. Anal. 7,
 // 1987; numbering and formula as in N. J. Higham's gallery('wathen', nx, ny).
-CsrMatrix<double> wathen(const ProblemText& text) {
+ProblemRows wathen(const ProblemText& text) {
   const std::vector<index_t> n = text.extents(0);
   if (n.size() != 2) {
     text.fail("a rectangle has two sizes");
@@ -123,8 +122,14 @@ CsrMatrix<double> wathen(const ProblemText& text) {
                   64 * nx * ny - 9 * shared_edges + (nx - 1) * (ny - 1));
 
   const Mesh mesh = {n[0], n[1]};
-  const auto count = [&](index_t row) { return assemble_row(mesh, row).length; };
-  const auto fill = [&](index_t node, index_t* columns, double* values) {
+  // Elements that share an edge have three nodes in common, four around a corner that one.
+  const auto count = [=](index_t row) {
+    constexpr std::array<index_t, 5> nodes_of = {0, 8, 13, 0, 21};
+    std::size_t elements = 0;
+    mesh.elements_of(row, [&](index_t, index_t) { ++elements; });
+    return nodes_of[elements];
+  };
+  const auto fill = [=](index_t node, index_t* columns, double* values) {
     const Row row = assemble_row(mesh, node);
     const auto length = static_cast<std::size_t>(row.length);
     for (std::size_t k = 0; k < length; ++k) {
@@ -132,7 +137,7 @@ CsrMatrix<double> wathen(const ProblemText& text) {
       values[k] = row.values[k];
     }
   };
-  return build_csr<double>(mesh.nodes(), mesh.nodes(), "wathen", count, fill);
+  return rows_by(mesh.nodes(), "wathen", count, fill);
 }
 
 }  // namespace cnc::detail

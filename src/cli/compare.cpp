@@ -54,7 +54,7 @@ int compare_ranks(const CompareArguments& arguments, const Ranks& ranks) {
                              request.block_threads};
   (void)find_backend(where.backend, where.memory);
   const LoadedMatrix matrix =
-      ranks.load_whole(arguments.source, [](index_t rows, offset_t entries) {
+      ranks.load_for_some(arguments.source, arguments.on_ranks, [](index_t rows, offset_t entries) {
         return rows * 8.0 * sizeof(double) +
                static_cast<double>(entries) * (sizeof(double) + sizeof(index_t));
       });

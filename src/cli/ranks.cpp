@@ -20,7 +20,8 @@ std::vector<RanksTiming> Ranks::compare(const ContextRequest&, const LoadedMatri
                                         const SolveRequest&, const Effort&) const {
   return {};
 }
-LoadedMatrix Ranks::load_whole(const std::string& source, const FurtherBytes& further_bytes) const {
+LoadedMatrix Ranks::load_for_some(const std::string& source, const SolveRequest&,
+                                  const FurtherBytes& further_bytes) const {
   return load_matrix(source, further_bytes);
 }
 SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
@@ -162,10 +163,20 @@ void require_square_file(const std::string& path, Method method) {
   require_square(path, header.rows, header.cols, method);
 }
 
+/// In segments, of which each rank reads or makes its own.
 template <class V>
-PartitionedMatrix<V> read_parts(const Communicator& ranks, const std::string& path,
-                                const SolveRequest& request, LoadedMatrix& matrix) {
-  const auto A = PartitionedMatrix<V>::read(ranks, path, rows_together(path, request));
+PartitionedMatrix<V> own_segment(const Communicator& ranks, const std::string& source,
+                                 const SolveRequest& request) {
+  const int together = rows_together(source, request);
+  return is_problem(source) ? PartitionedMatrix<V>::generated(ranks, source, together)
+                            : PartitionedMatrix<V>::read(ranks, source, together);
+}
+
+/// The same, and on the first rank the size of the whole.
+template <class V>
+PartitionedMatrix<V> load_segment(const Communicator& ranks, const SolveRequest& request,
+                                  LoadedMatrix& matrix) {
+  const auto A = own_segment<V>(ranks, matrix.name, request);
   offset_t mine = A.facts().entries, all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (ranks.rank() != 0) return A;
@@ -265,6 +276,8 @@ template <class V>
 PartitionedMatrix<V> partitioned(const Communicator& world, const LoadedMatrix& matrix,
                                  const CsrMatrix<V>& whole, const SolveRequest& request) {
   if (matrix.parts) return std::get<PartitionedMatrix<V>>(matrix.parts->of_rank);
+  if (matrix.generated && request.partition == "segments")
+    return own_segment<V>(world, matrix.name, request);
   const Partition kind = request.partition == "graph" ? Partition::graph : Partition::segments;
   return PartitionedMatrix<V>::scattered(world, whole, {kind, rows_together(matrix.name, request)});
 }
@@ -383,7 +396,16 @@ LoadedMatrix Ranks::load_whole(const std::string& source, const FurtherBytes& fu
   if (is_first()) return load_matrix(source, further_bytes);
   LoadedMatrix none;
   none.name = source;
+  none.generated = is_problem(source);
   return none;
+}
+
+LoadedMatrix Ranks::load_for_some(const std::string& source, const SolveRequest& request,
+                                  const FurtherBytes& further_bytes) const {
+  if (!is_problem(source)) return load_whole(source, further_bytes);
+  LoadedMatrix matrix = load(source, request, further_bytes);
+  matrix.parts = nullptr;
+  return matrix;
 }
 
 std::vector<RanksTiming> Ranks::compare(const ContextRequest& where, const LoadedMatrix& matrix,
@@ -409,11 +431,11 @@ std::vector<RanksTiming> Ranks::compare(const ContextRequest& where, const Loade
 
 LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,
                          const FurtherBytes& further_bytes) const {
-  if (size() == 1 || is_problem(source) || request.partition != "segments")
-    return load_whole(source, further_bytes);
+  if (size() == 1 || request.partition != "segments") return load_whole(source, further_bytes);
   LoadedMatrix matrix;
   matrix.name = source;
-  if (is_first()) {
+  matrix.generated = is_problem(source);
+  if (is_first() && !matrix.generated) {
     const int here = state_->world.ranks_of_machine();
     check_file(source, further_bytes, double(here) / size());
     require_square_file(source, request.options.method);
@@ -421,9 +443,9 @@ LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,
   const double start = now();
   MatrixParts parts;
   if (request.precision == Precision::f32)
-    parts.of_rank = read_parts<float>(state_->world, source, request, matrix);
+    parts.of_rank = load_segment<float>(state_->world, request, matrix);
   else
-    parts.of_rank = read_parts<double>(state_->world, source, request, matrix);
+    parts.of_rank = load_segment<double>(state_->world, request, matrix);
   matrix.parts = std::make_shared<MatrixParts>(std::move(parts));
   matrix.seconds = now() - start;
   return matrix;

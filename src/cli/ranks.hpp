@@ -25,26 +25,29 @@ class Ranks {
   int threads(int asked) const;
   /// work() on each of them, which returns an exit code; what fails on one fails on all.
   int together(const std::function<int()>& work) const;
-  /// As load_matrix, on the first alone. Of a file that is cut in segments each reads a part, which solve goes on with, and the first
-  /// has its size.
+  /// As load_matrix, on the first alone. Of what is cut in segments each reads, or makes, a part, which solve goes on with, and the
+  /// first has the size.
   LoadedMatrix load(const std::string& source, const SolveRequest& request,
                     const FurtherBytes& further_bytes) const;
-  /// How the matrix of a source lies on them, cut as solve cuts it. Whole on the first.
+  /// How the matrix of a source lies on them, cut as solve cuts it.
   /// Errors   those of load; InvalidArgument (a matrix that is not square).
   CutMatrix cut(const std::string& source, const std::string& partition) const;
   /// PCG with Jacobi on the matrix of a source by 1, 2, 4, ... and all of them, the others waiting: with the partition and link of a
-  /// request. Whole on the first.
+  /// request. The matrix is that of load_for_some; the timings are whole on the first.
   /// Errors   those of cut.
   std::vector<RanksTiming> compare(const ContextRequest& where, const LoadedMatrix& matrix,
                                    const SolveRequest& request, const Effort& effort) const;
-  /// The matrix on the first alone, whatever the source.
-  LoadedMatrix load_whole(const std::string& source, const FurtherBytes& further_bytes) const;
+  /// What fewer of them can have, too: as load, but a file whole on the first, and of a problem in segments the size alone.
+  LoadedMatrix load_for_some(const std::string& source, const SolveRequest& request,
+                             const FurtherBytes& further_bytes) const;
   /// As run_solve, for the matrix that was loaded. The outcome is whole on the first.
   /// Errors   InvalidArgument (what is not there for several ranks), and those of run_solve.
   SolveOutcome solve(const ContextRequest& where, const LoadedMatrix& matrix,
                      const SolveRequest& request) const;
 
  private:
+  /// On the first alone, whatever the source.
+  LoadedMatrix load_whole(const std::string& source, const FurtherBytes& further_bytes) const;
   struct State;
   std::unique_ptr<State> state_;  ///< null: one process
 };

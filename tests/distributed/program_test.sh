@@ -76,6 +76,15 @@ for bad in wrong.mtx "wide.mtx --solver pcg"; do
   [ "$(grep '^cnc: ' err)" = "$(cat one.err)" ] || fail "$(cat err one.err)"
 done
 
+for bad in poisson3d:0 poison3d:8 poisson3d:2000; do
+  expect 2 "$cnc" info $bad
+  cp err one.err
+  for command in info solve "compare --ranks"; do
+    expect 2 "${run[@]}" $command $bad
+    [ "$(grep '^cnc: ' err)" = "$(cat one.err)" ] || fail "$(cat err one.err)"
+  done
+done
+
 expect 0 "${run[@]}" solve poisson2d:30x20 --repeat 3
 [ "$(grep -c '^Later solves *2:' out)" = 1 ] || fail "solves after the first: $(cat out)"
 
