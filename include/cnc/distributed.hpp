@@ -195,14 +195,15 @@ class PartitionedMatrix {
                                      const PartitionOptions& options = {});
 
   /// From a file that read_matrix reads, in segments as of scattered. Of plain Matrix Market text with entries by coordinates every
-  /// rank reads and parses a part, and no rank ever has the whole; other files, and what is faulty, the first rank reads, and
-  /// scatters. The values have the bits of read_matrix.
+  /// rank reads and parses a part, of a binary cache its own rows, and no rank ever has the whole; other files, and what is faulty, the
+  /// first rank reads, and scatters. The values have the bits of read_matrix.
   ///
   /// Collective
   /// Errors   IoError, as read_matrix, on the first rank, RankError on the others; or on the rank that does not reach the file, which
   ///          all must. Those of scattered.
-  /// Cost     each rank the parsing of its part, and messages with the entries of others; about 5 times the memory of its entries. Cuts
-  ///          are between groups of rows, where there are more than 65,536 blocks.
+  /// Cost     text: each rank the parsing of its part, and messages with the entries of others; about 5 times the memory of its entries.
+  ///          Cuts are between groups of rows, where there are more than 65,536 blocks. A binary cache: about twice the memory of its
+  ///          entries; the checksum, of all bytes in their order, is taken by one rank after the other.
   static PartitionedMatrix read(const Communicator& ranks, const std::string& path,
                                 int block_size = 1);
 

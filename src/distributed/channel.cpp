@@ -171,11 +171,11 @@ const void* Channel::gather_bytes(const void* mine, std::size_t bytes) {
   return all_.data();
 }
 
-const void* Channel::broadcast_bytes(const void* mine, std::size_t bytes) {
+const void* Channel::broadcast_bytes(const void* mine, std::size_t bytes, int from) {
   if (mine_.size() < bytes) mine_.resize(bytes);
-  if (rank_ == 0 && bytes > 0) std::memcpy(mine_.data(), mine, bytes);
+  if (rank_ == from && bytes > 0) std::memcpy(mine_.data(), mine, bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(mine_.data(), static_cast<int>(bytes), MPI_BYTE, 0, work_, &request),
+  check_mpi(MPI_Ibcast(mine_.data(), static_cast<int>(bytes), MPI_BYTE, from, work_, &request),
             "MPI_Ibcast");
   wait(&request, 1);
   return mine_.data();

@@ -109,13 +109,13 @@ class Channel {
     const char* const all = gather_all(&mine, 1);
     return std::find(all, all + size_, char(1)) != all + size_;
   }
-  /// The `count` values of the first rank; what is returned holds until the next call.
+  /// The `count` values of the first rank, or another; what is returned holds until the next call.
   template <class T>
   const T* broadcast(const T* mine, int count) {
     return static_cast<const T*>(
         broadcast_bytes(mine, sizeof(T) * static_cast<std::size_t>(count)));
   }
-  const void* broadcast_bytes(const void* mine, std::size_t bytes);
+  const void* broadcast_bytes(const void* mine, std::size_t bytes, int from = 0);
   /// Every rank gets what the others have for it: lists[r] goes to rank r.
   template <class T>
   std::vector<std::vector<T>> exchange_lists(const std::vector<std::vector<T>>& lists);

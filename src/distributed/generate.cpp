@@ -2,6 +2,7 @@
 #include "distributed/agreement.hpp"
 #include "distributed/channel.hpp"
 #include "distributed/cut.hpp"
+#include "distributed/own_memory.hpp"
 #include "parallel.hpp"
 
 #include <cnc/convert.hpp>
@@ -73,12 +74,7 @@ PartitionedMatrix<T> PartitionedMatrix<T>::generated(const Communicator& ranks,
       const auto here = static_cast<std::size_t>(channel.rank());
       first = firsts[here];
       const index_t end = firsts[here + 1];
-      // As they are made and as they are kept.
-      const double entry_bytes = 2 * (sizeof(index_t) + sizeof(double));
-      detail::require_memory(problem,
-                             double(entries_before(end) - entries_before(first)) * entry_bytes *
-                                 channel.ranks_of_machine(),
-                             MemorySpace::host);
+      detail::require_memory_for_own(channel, problem, entries_before(end) - entries_before(first));
       const CsrMatrix<double> made = rows.make(first, end);
       if constexpr (std::is_same_v<T, double>)
         own = made;

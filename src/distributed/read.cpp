@@ -1,3 +1,4 @@
+#include "distributed/cache_rows.hpp"
 #include "distributed/channel.hpp"
 #include "distributed/cut.hpp"
 #include "distributed/partition_plan.hpp"
@@ -25,6 +26,7 @@ struct FileFacts {
   std::int32_t symmetry = 0, field = 0;
   std::int32_t in_parts = 0;    ///< whether ranks can read parts of it
   std::int32_t block_size = 1;  ///< rows that a cut keeps together, of the first rank
+  CacheHeader cache = {};       ///< of a binary cache; else without rows
 };
 
 /// Errors   IoError, as of a header read for a matrix.
@@ -35,7 +37,13 @@ FileFacts look_at(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return facts;  // a pipe is read once
   const auto source = open_file(path, 1);
-  if (is_cache(*source) || source->peek(2) == gzip) return facts;
+  if (is_cache(*source)) {
+    facts.cache = read_cache_header(*source, path);
+    facts.rows = facts.cache.rows;
+    facts.in_parts = facts.rows > 0 && facts.rows == facts.cache.cols;
+    return facts;
+  }
+  if (source->peek(2) == gzip) return facts;
   TextReader text(*source, path, window);
   const MatrixMarketHeader header = read_header(text);
   if (header.layout != MatrixMarketHeader::Layout::coordinate || header.rows != header.cols)
@@ -276,9 +284,7 @@ PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const
       facts.block_size = block_size;
     });
     facts = *static_cast<const detail::FileFacts*>(channel.broadcast_bytes(&facts, sizeof facts));
-    std::optional<detail::PartOfFile<T>> part;
-    if (facts.in_parts && channel.size() > 1)
-      part = detail::PartOfFile<T>::parsed(channel, path, facts);
+    const bool in_parts = facts.in_parts && channel.size() > 1;
     const auto read_by_first = [&] {
       CsrMatrix<T> whole;
       channel.on_each([&] {
@@ -286,6 +292,14 @@ PartitionedMatrix<T> PartitionedMatrix<T>::read(const Communicator& ranks, const
       });
       result = scattered(ranks, whole, {.block_size = block_size});
     };
+    if (!in_parts) return read_by_first();
+    if (facts.cache.rows > 0) {
+      const auto own = detail::rows_of_cache<T>(channel, path, facts.cache, facts.block_size);
+      if (!own) return read_by_first();
+      result = of_segment(ranks, own->first, own->rows);
+      return;
+    }
+    auto part = detail::PartOfFile<T>::parsed(channel, path, facts);
     if (!part) return read_by_first();
     const std::vector<offset_t> firsts =
         detail::segments_of(channel, *part, facts.rows, facts.block_size);

@@ -1,6 +1,5 @@
 #include "io/cache_reader.hpp"
 
-#include "io/cache_layout.hpp"
 #include "io/check_finite.hpp"
 #include "io/memory_limit.hpp"
 
@@ -26,10 +25,14 @@ class CacheReader {
       fail("the binary cache is truncated: its header is not whole");
     }
     check_header(header, kind);
-    check_memory(name_, 0, static_cast<double>(source_.size()), options_);
     hash_.add(&header, cache_hashed_header);
     checksum_ = header.checksum;
     return header;
+  }
+
+  /// Before the arrays are read.
+  void require_memory() const {
+    check_memory(name_, 0, static_cast<double>(source_.size()), options_);
   }
 
   template <class T>
@@ -118,11 +121,17 @@ class CacheReader {
 
 bool is_cache(ByteSource& source) { return source.peek(cache_magic.size()) == cache_magic; }
 
+CacheHeader read_cache_header(ByteSource& source, const std::string& name) {
+  const ReadOptions options;
+  return CacheReader(source, name, options).read_header(CacheKind::csr);
+}
+
 template <class T>
 CsrMatrix<T> read_cached_matrix(ByteSource& source, const std::string& name,
                                 const ReadOptions& options) {
   CacheReader reader(source, name, options);
   const CacheHeader header = reader.read_header(CacheKind::csr);
+  reader.require_memory();
   const auto row_offsets = reader.read_array<index_t>(header.rows + 1);
   const auto columns = reader.read_array<index_t>(header.entries);
   const auto values = reader.read_values<T>(header, header.entries);
@@ -143,6 +152,7 @@ Vector<T> read_cached_vector(ByteSource& source, const std::string& name,
                              const ReadOptions& options) {
   CacheReader reader(source, name, options);
   const CacheHeader header = reader.read_header(CacheKind::vector);
+  reader.require_memory();
   if (header.cols != 1 || header.entries != header.rows) {
     reader.fail("the binary cache gives sizes that no vector has");
   }

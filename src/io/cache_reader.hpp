@@ -3,6 +3,7 @@
 #include <cnc/io.hpp>
 
 #include "io/byte_source.hpp"
+#include "io/cache_layout.hpp"
 #include "io/read_options.hpp"
 
 #include <string>
@@ -11,6 +12,10 @@ namespace cnc::detail {
 
 /// Whether the source is a binary cache, by its first bytes.
 bool is_cache(ByteSource& source);
+
+/// The header of one that holds a matrix, which fits the size of the source.
+/// Errors   IoError.
+CacheHeader read_cache_header(ByteSource& source, const std::string& name);
 
 /// CSR from a binary cache, checked as if it came from a stranger. Values of the other precision
 /// are converted.

@@ -56,9 +56,11 @@ expect 2 "${run[@]}" info poisson2d:30x20 --spy picture.png
 grep -q '^cnc: --spy' err || fail "what is refused is named: $(cat err)"
 
 # A file that each rank reads a part of; the words of one process for what is wrong with one.
-expect 0 "$cnc" generate poisson2d:30x20 -o A.mtx
-expect 0 "${run[@]}" info A.mtx
-grep -Eq '^ *1 +196 +966 +62 +60 +60 +2$' out || fail "a file is cut as a problem is: $(cat out)"
+for file in A.cnc A.mtx; do
+  expect 0 "$cnc" generate poisson2d:30x20 -o $file
+  expect 0 "${run[@]}" info $file
+  grep -Eq '^ *1 +196 +966 +62 +60 +60 +2$' out || fail "a file is cut as a problem is: $(cat out)"
+done
 expect 0 "${run[@]}" solve A.mtx --rhs random:3 --rtol 1e-11 -o several.mtx
 grep -q '^Matrix *A.mtx  600 × 600, 2,900 nonzeros' out || fail "the size of what is in parts: $(cat out)"
 x_of_one

@@ -1,13 +1,13 @@
 #include "io_support.hpp"
 #include "support/catch.hpp"
-
-#include "io/cache_layout.hpp"
+#include "support/forged_cache.hpp"
 
 #include <cstddef>
 #include <limits>
 
 using namespace cnc;
 using namespace cnc::test;
+using cnc::testing::forged;
 
 namespace {
 
@@ -16,18 +16,6 @@ std::string cache_of(const CsrMatrix<T>& A) {
   const TemporaryDirectory directory;
   write_cache(directory.file("a.cnc"), A);
   return read_text(directory.file("a.cnc"));
-}
-
-/// The bytes with `value` at position `at` and the checksum made right again.
-template <class Value>
-std::string forged(std::string bytes, std::size_t at, Value value) {
-  std::memcpy(bytes.data() + at, &value, sizeof value);
-  detail::CacheHash hash;
-  hash.add(bytes.data(), detail::cache_hashed_header);
-  hash.add(bytes.data() + sizeof(detail::CacheHeader), bytes.size() - sizeof(detail::CacheHeader));
-  const std::uint64_t sum = hash.digest();
-  std::memcpy(bytes.data() + offsetof(detail::CacheHeader, checksum), &sum, sizeof sum);
-  return bytes;
 }
 
 std::string refusal(const std::string& bytes) {
