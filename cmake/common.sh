@@ -104,7 +104,7 @@ configure() {
   shift
   say "Configuring preset $preset"
   if command -v ccache >/dev/null; then
-    set -- -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache "$@"
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
   fi
   cmake --preset "$preset" "$@"
 }

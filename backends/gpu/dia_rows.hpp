@@ -29,7 +29,7 @@ struct DiaRows {
   static constexpr bool batched = way != DiaWalk::symmetric;
   static constexpr int spmv_threads = batched ? (wide ? 1280 : 1024) : 2048;
   static constexpr int summing_threads = batched ? 1024 : 2048;
-  static constexpr bool fills_processors = true;
+  static constexpr bool fills_processors = !batched;
 
   /// A resident kernel has few threads, and batches are better.
   DiaRows<way == DiaWalk::general ? way : DiaWalk::symmetric_in_batches, M, V> resident() const {

@@ -27,6 +27,12 @@ template <class Rows, int dots>
 inline constexpr int product_threads =
     dots > 1 && Rows::summing_threads > 1024 ? 1024 : Rows::summing_threads;
 
+template <class Rows>
+inline constexpr bool fills_processors = false;
+template <class Rows>
+requires requires { Rows::fills_processors; }
+inline constexpr bool fills_processors<Rows> = Rows::fills_processors;
+
 /// `run` may be null.
 template <int wave, int dots, class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
@@ -50,7 +56,7 @@ void launch_product(const Queue& queue, const Rows& rows, int threads, const V* 
   const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
   int on_processor = 1024;
   if constexpr (requires { Rows::reducing_threads; }) on_processor = Rows::reducing_threads;
-  if constexpr (requires { Rows::fills_processors; }) on_processor = product_threads<Rows, dots>;
+  if constexpr (fills_processors<Rows>) on_processor = product_threads<Rows, dots>;
   launch_overlapping(
       "product", queue,
       {reducing_blocks(queue, passes, threads, std::max(1, dots), on_processor), threads},

@@ -194,8 +194,8 @@ class PartitionedMatrix {
   static PartitionedMatrix scattered(const Communicator& ranks, const CsrMatrix<T>& A,
                                      const PartitionOptions& options = {});
 
-  /// From a file that read_matrix reads, in segments as of scattered. Of plain Matrix Market text with entries by coordinates every
-  /// rank reads and parses a part, of a binary cache its own rows, and no rank ever has the whole; other files, and what is faulty, the
+  /// From a file that read_matrix reads, in segments as of scattered. Each rank parses a part of plain Matrix Market text with entries
+  /// by coordinates, or reads its own rows of a binary cache, and no rank ever has the whole; other files, and what is faulty, the
   /// first rank reads, and scatters. The values have the bits of read_matrix.
   ///
   /// Collective
@@ -214,7 +214,7 @@ class PartitionedMatrix {
   /// Errors   those of generate_problem, on all ranks; InvalidArgument (block_size < 1; another problem or block size than
   ///          the first rank's), OutOfMemory, RankError.
   /// Cost     each rank: counting the entries of as many rows as others, and making its own; about twice the memory of its entries.
-  ///          trefethen: the primes of all rows too.
+  ///          For trefethen each rank also computes the primes of all rows.
   static PartitionedMatrix generated(const Communicator& ranks, const std::string& problem,
                                      int block_size = 1);
 

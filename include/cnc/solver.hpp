@@ -65,8 +65,8 @@ const char* to_string(Arithmetic arithmetic);
 /// Type in which the matrix is stored for the iteration; the true residual always uses the matrix given.
 enum class StoragePrecision {
   /// As the vectors, but values under double vectors are in float where float holds every one of them, unless there is a preconditioner
-  /// object, which may look at the layout. Two are not: CSR on a host, which shares the caller's arrays, and a matrix on a device whose
-  /// rows repeat (find_row_dictionary).
+  /// object, which may look at the layout. Exceptions: CSR on a host and layouts of the caller's own, which are shared; on a device a
+  /// matrix whose rows repeated (find_row_dictionary) when it was prepared, or without room for the copy.
   lossless,
   as_vectors,  ///< in the type of the vectors, without a dictionary of rows (find_row_dictionary) and short columns (find_short_columns)
   f32,  ///< float matrix under double vectors: restarted from the true residual until it is met; where the float
@@ -325,8 +325,8 @@ class Solver {
 
   /// Checks the matrix (unless options.trusted), analyses the pattern, reorders, chooses and builds the
   /// layout, sets up the preconditioner and allocates every vector that solve needs. Rows in any order are
-  /// used as they are by format "csr" without reordering and f32 storage; everything else is built from a copy with sorted
-  /// rows, which is kept (8 bytes and a value per entry).
+  /// used as they are by format "csr" without reordering and f32 storage (on a device with a copy of values that float holds,
+  /// 4 bytes per entry); everything else is built from a copy with sorted rows, which is kept (8 bytes and a value per entry).
   /// lsqr and cgnr take matrices that are not square: with rows or columns of zeros added, so that all vectors of the
   /// iterations are as long as the longer side; a preconditioner is then a built-in one, of A^T A.
   /// Errors   InvalidArgument (A not square and the method another, A not valid: row and column are named; format cannot hold it),

@@ -37,7 +37,7 @@ class Ranks {
   /// Errors   those of cut.
   std::vector<RanksTiming> compare(const ContextRequest& where, const LoadedMatrix& matrix,
                                    const SolveRequest& request, const Effort& effort) const;
-  /// What fewer of them can have, too: as load, but a file whole on the first, and of a problem in segments the size alone.
+  /// For runs on some of them: like load, but a file is read whole on the first, and of a problem in segments only the size is kept.
   LoadedMatrix load_for_some(const std::string& source, const SolveRequest& request,
                              const FurtherBytes& further_bytes) const;
   /// As run_solve, for the matrix that was loaded. The outcome is whole on the first.

@@ -40,6 +40,7 @@ class CacheFile {
  private:
   template <class E>
   Vector<E> part(offset_t array, offset_t first, offset_t end) {
+    if (!file_.is_open()) throw IoError(path_, 0, "cannot be opened");
     const auto entries = uninitialized<E>("cnc::cache", static_cast<std::size_t>(end - first));
     file_.seekg(array + first * offset_t{sizeof(E)});
     if (!file_.read(reinterpret_cast<char*>(entries.data()),
@@ -98,11 +99,15 @@ std::optional<FirstAndRows<T>> read_own(Channel& channel, const std::string& pat
     faulty = begin < 0 || finish < begin || finish > header.entries || (first == 0 && begin != 0) ||
              (end == all_rows && finish != header.entries);
     if (faulty) return;
-    require_memory_for_own(channel, path, finish - begin);
+    for (std::size_t i = 0; i < rows; ++i) faulty |= offsets(i + 1) < offsets(i);
+    if (!faulty) require_memory_for_own(channel, path, finish - begin);
+  });
+  if (channel.anywhere(faulty)) return {};
+  channel.on_each([&] {  // once no rank looks for memory any more
+    const index_t begin = offsets(0), finish = offsets(rows);
     columns = file.columns(begin, finish);
     values = file.values<Stored>(begin, finish);
   });
-  if (channel.anywhere(faulty)) return {};
 
   HashOfAll hash(channel, header);
   hash.add(offsets, rows + (channel.rank() == channel.size() - 1));

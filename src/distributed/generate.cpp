@@ -67,14 +67,16 @@ PartitionedMatrix<T> PartitionedMatrix<T>::generated(const Communicator& ranks,
     const detail::ProblemRows rows = detail::problem_rows(problem);
     const detail::EntriesBefore entries_before(channel, rows);
     CsrMatrix<T> own;
-    index_t first = 0;
+    index_t first = 0, end = 0;
     channel.on_each([&] {
       const auto firsts =
           detail::even_segments(rows.rows, block_size, channel.size(), entries_before);
       const auto here = static_cast<std::size_t>(channel.rank());
       first = firsts[here];
-      const index_t end = firsts[here + 1];
+      end = firsts[here + 1];
       detail::require_memory_for_own(channel, problem, entries_before(end) - entries_before(first));
+    });
+    channel.on_each([&] {  // once no rank looks for memory any more
       const CsrMatrix<double> made = rows.make(first, end);
       if constexpr (std::is_same_v<T, double>)
         own = made;

@@ -25,6 +25,13 @@ struct IsRoundedByFloat {
   }
 };
 
+/// to[k] := from[k], which fits.
+struct StoreInFloat {
+  const double* from;
+  float* to;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const { to[k] = static_cast<float>(from[k]); }
+};
+
 /// In which layout the matrix of a system is, and its transpose for methods that have products with it: chooses one, builds it
 /// and brings new values into it. What it builds is in the System; where layouts are copies they may store less than
 /// they are made of: values in float, the different rows of few, columns of 16 bits.
@@ -68,35 +75,22 @@ class Layouts {
   /// A in the layout asked for, or in that which promises most.
   void build(const Csr& A) {
     forget_narrow();
-    FormatSpec spec = options_.format;
-    const bool in_float = may_copy_values(spec) && takes_float(A);
-    is_chosen_ = spec.name == "auto";
+    is_chosen_ = options_.format.name == "auto";
+    std::optional<Structure> structure;
     if (is_chosen_) {
-      const Structure structure = analyze(A);
-      diagnosis_.know(structure.least_symmetric);
-      FormatAdvice best = choose(structure, in_float);
-      spec = best.format;
-      advice_ = std::move(best.reasons);
+      structure = analyze(A);
+      diagnosis_.know(structure->least_symmetric);
     }
-    format_ = spec.text();
-    block_size_ = spec.block_size;
+    const bool fits = takes_float(A);
+    if constexpr (!is_host_space<Space>)
+      if (fits && build_of_rows_that_repeat(A, structure)) return;
+    const FormatSpec spec = decide(structure, fits);
     if constexpr (!std::is_same_v<V, float>) {
-      const bool is_exact = in_float && may_copy_values(spec);
-      if (is_exact && !is_host_space<Space>) {
-        system_.matrix = build_format(A, spec);
-        find_fewer_bytes(A);
-        if (system_.row_kinds() > 0) return;  // which a device reads faster in double
-      }
-      if (is_exact || options_.storage == StoragePrecision::f32) {
-        system_.matrix = A;  // the true residual needs every bit of the matrix given
-        system_.narrow = build_format(convert_values<float>(A), spec);
-        system_.narrow_is_exact = is_exact;
-        if (!is_exact || multiplies_narrow()) return find_fewer_bytes(A);
-        forget_narrow();
-      }
+      if (options_.storage == StoragePrecision::f32) return build_in_float(A, spec);
+      if (fits && may_copy_values(spec) && build_without_loss(A, spec)) return;
     }
     system_.matrix = build_format(A, spec);
-    find_fewer_bytes(A);
+    find_fewer_bytes(system_.matrix, A);
   }
 
   /// New values in the layout that there is; true: iterations are to be planned anew.
@@ -110,7 +104,7 @@ class Layouts {
     } else {
       cnc::update_values(system_.matrix, A);
     }
-    if (system_.narrow) cnc::update_values(*system_.narrow, A);
+    refresh_narrow(A);
     with_stored([&](auto& layout) { drop_unread_dictionary(layout); });
     system_.note_arrays();
     return std::exchange(system_.narrow_failed, false);
@@ -196,8 +190,8 @@ class Layouts {
     system_.narrow_transpose.reset();
     transposition_ = {};
   }
-  /// In CSR, of A.
-  Csr transpose_of(const Csr& A) const { return is_symmetric() ? A : transposition_.matrix; }
+  /// In CSR, where the layout is not its own.
+  const Csr& transpose() const { return transposition_.matrix; }
 
   // --- in the type of the vectors again ---------------------------------------------------------------------
 
@@ -210,13 +204,14 @@ class Layouts {
   Widened widened(const Csr& source) const {
     const FormatSpec spec = parse_format(format_);
     Widened wide{build_format(source, spec), {}};
-    find_dictionary(wide.matrix, source);
+    find_fewer_bytes(wide.matrix, source);
     if (system_.narrow_transpose)
       wide.transpose = is_symmetric() ? wide.matrix : build_format(transposition_.matrix, spec);
     return wide;
   }
-  double widened_bytes(const Csr& source) const {
-    return double(source.nonzeros) * sizeof(V) * (system_.narrow_transpose ? 2 : 1);
+  double widened_bytes() const {
+    if (format_ == "csr") return 0;  // which is there
+    return double(stored(*system_.narrow)) * sizeof(V) * (system_.narrow_transpose ? 2 : 1);
   }
   /// The values are the same, and what is known of them.
   void take(Widened wide) {
@@ -277,13 +272,63 @@ class Layouts {
                      known.predicted_bytes(structure, best.format, value_bytes, MemorySpace::host));
     return best;
   }
+  /// The layout asked for; for `auto`, with a structure, the one that is chosen.
+  FormatSpec decide(const std::optional<Structure>& structure, bool in_float) {
+    FormatSpec spec = options_.format;
+    if (structure) {
+      FormatAdvice best = choose(*structure, in_float);
+      spec = best.format;
+      advice_ = std::move(best.reasons);
+    }
+    format_ = spec.text();
+    block_size_ = spec.block_size;
+    return spec;
+  }
 
-  /// What says the same as the layout in fewer bytes.
-  void find_fewer_bytes(const Csr& A) {
-    with_stored([&](auto& layout) {
-      find_dictionary(layout, A);
-      find_short(layout, A);
-    });
+  /// In the type of the vectors, if rows repeat: a device reads a dictionary of them no faster in float. False, and nothing is
+  /// laid out: they do not.
+  bool build_of_rows_that_repeat(const Csr& A, const std::optional<Structure>& structure) {
+    const FormatSpec spec = decide(structure, false);
+    if (spec.name == "csr") return false;  // has no dictionary
+    Matrix<V, Space> layout = build_format(A, spec);
+    find_dictionary(layout, A);
+    if (std::visit([](const auto& a) { return a.dictionary.empty(); }, layout)) return false;
+    system_.matrix = std::move(layout);
+    return true;
+  }
+  /// Under double vectors.
+  void build_in_float(const Csr& A, const FormatSpec& spec) {
+    system_.matrix = A;  // the true residual needs every bit of the matrix given
+    system_.narrow = build_format(convert_values<float>(A), spec);
+    find_fewer_bytes(*system_.narrow, A);
+  }
+  /// The same with values that fit. False, and nothing is laid out: no room, or the backend has no such products.
+  bool build_without_loss(const Csr& A, const FormatSpec& spec) {
+    try {
+      require_room(A.rows, A.nonzeros, double(A.nonzeros) * sizeof(float));
+      build_in_float(A, spec);
+      system_.narrow_is_exact = multiplies_narrow();
+    } catch (const OutOfMemory&) {
+    }
+    if (!system_.narrow_is_exact) forget_narrow();
+    return system_.narrow_is_exact;
+  }
+  void refresh_narrow(const Csr& A) {
+    if (!system_.narrow) return;
+    if constexpr (!std::is_same_v<V, float>) {
+      auto* csr = std::get_if<BcsrMatrix<float, Space>>(&*system_.narrow);
+      if (system_.narrow_is_exact && csr != nullptr && csr->block_size == 1)  // rows in any order
+        return on_each(exec(), static_cast<offset_t>(A.values.extent(0)),
+                       StoreInFloat{A.values.data(), csr->values.data()});
+    }
+    cnc::update_values(*system_.narrow, A);
+  }
+
+  /// What says the same as a layout in fewer bytes.
+  template <class M>
+  void find_fewer_bytes(Matrix<M, Space>& layout, const Csr& A) const {
+    find_dictionary(layout, A);
+    find_short(layout, A);
   }
 
   /// Products of a layout that is a copy may read the different rows in place of all, where few rows differ.

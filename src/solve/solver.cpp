@@ -120,7 +120,7 @@ struct Solver<V, Exec>::State {
         system.plan_products();
         system.built_in.add_transpose(exec());
         system.of_normal = {as_prepared.preconditioner, system.built_in.block_size()};
-        is_regular = system.of_normal.set_up_normal(layouts.transpose_of(in_csr())).ok();
+        is_regular = system.of_normal.set_up_normal(transpose_in_csr()).ok();
         ctx->fence();
       } catch (...) {
         failure = std::current_exception();
@@ -152,6 +152,10 @@ struct Solver<V, Exec>::State {
   /// The matrix of the iterations in CSR, made of the layout where that is all there is.
   CsrMatrix<V, Space> in_csr() const { return has_source() ? source : to_csr(system.matrix); }
 
+  CsrMatrix<V, Space> transpose_in_csr() const {
+    return layouts.is_symmetric() ? in_csr() : layouts.transpose();
+  }
+
   /// Of a method that the caller has named.
   MethodFacts named() const {
     return as_prepared.method == Method::automatic ? MethodFacts()
@@ -162,7 +166,7 @@ struct Solver<V, Exec>::State {
   template <class Renew>
   void renew_preconditioners(Renew renew) {
     if (named().normal_equations)
-      setup = system.built_in.set_up_normal(layouts.transpose_of(in_csr()));
+      setup = system.built_in.set_up_normal(transpose_in_csr());
     else
       setup = has_source() ? (system.built_in.*renew)(*ctx, source, system.matrix)
                            : system.built_in.set_up_from(system.matrix);
@@ -668,7 +672,7 @@ void Solver<V, Exec>::use_preconditioner(
     const bool widens = s.system.narrow_is_exact;
     detail::require_memory("Solver::set_preconditioner",
                            preconditioner->bytes(s.system.rows, stored(s.system.matrix)) +
-                               (widens ? s.layouts.widened_bytes(s.source) : 0),
+                               (widens ? s.layouts.widened_bytes() : 0),
                            memory_of<Space>);
     const InstanceScope scope(s.exec());
     const detail::Settled settled;

@@ -158,7 +158,7 @@ TEST_CASE("what is wrong with a binary cache is said as by one process, on all r
   const std::size_t columns = sizeof(Header) + 7 * sizeof(index_t);
   const std::size_t values = columns + static_cast<std::size_t>(A.stored()) * sizeof(index_t);
   for (std::size_t row = 0; row <= 6; ++row)
-    for (const index_t wrong : {-1, 1, 19, 2147483647})
+    for (const index_t wrong : {-2147483647 - 1, -1, 1, 19, 2147483647})
       check_refused(forged(bytes, sizeof(Header) + row * sizeof(index_t), wrong), "");
   for (const index_t wrong : {-1, 6, 2147483647})
     check_refused(forged(bytes, columns + 5 * sizeof(index_t), wrong), "");

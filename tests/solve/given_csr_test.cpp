@@ -67,7 +67,8 @@ const FormatSpec layouts[] = {{"csr", 1},   {"auto", 1}, {"bcsr", 2},         {"
 std::vector<SolveOptions> ways() {
   std::vector<SolveOptions> all;
   for (const FormatSpec& format : layouts)
-    for (const StoragePrecision storage : {StoragePrecision::as_vectors, StoragePrecision::f32})
+    for (const StoragePrecision storage :
+         {StoragePrecision::lossless, StoragePrecision::as_vectors, StoragePrecision::f32})
       for (const int block : {0, 1, 3}) {
         SolveOptions options;
         options.format = format;
