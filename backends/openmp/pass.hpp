@@ -197,7 +197,12 @@ void run_pass(const Queue& queue, index_t n, const PreconditionerOperand<V>& M,
     return;
   }
   double sums[3] = {};
-  pass_over_rows(queue, n, any_pass<false, V>(Pass(s)), M, v, part, sums);
+  const Pass pass(s);
+  // What a diagonal makes of a row is worked out again where it is read, as in runs. Passes around a preconditioner of the
+  // caller are given none, and read what he has stored.
+  const bool again = part == PassPart::whole && M.kind == PreconditionerKind::jacobi;
+  pass_over_rows(queue, n, again ? any_pass<true, V>(pass) : any_pass<false, V>(pass), M, v, part,
+                 sums);
   if (!stores_scalars<Pass> || part == PassPart::before) return;
   end_pass<Pass>(s, sums);
   *scalars = s;
