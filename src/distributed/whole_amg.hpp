@@ -53,6 +53,16 @@ CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A, const std::vector<int>& 
   const auto values = in_large_pages<V>("cnc::ranks", entries);
   parallel_for(rows, [&](std::size_t row) {
     std::size_t to = begins[row];
+    auto [next, last] = of_others(row);  // by numbers that ascend
+    const auto take_others = [&](auto is_next) {
+      for (; next < last; ++next, ++to) {
+        const offset_t column = others[static_cast<std::size_t>(halo.rows.columns[next])];
+        if (!is_next(column)) return;
+        columns(to) = static_cast<index_t>(column);
+        values(to) = halo.rows.values[next];
+      }
+    };
+    take_others([&](offset_t column) { return column < halo.first_row; });
     const auto [begin, end] = range_of(own_offsets, row / b);
     for (std::size_t k = begin; k < end; ++k)
       for (std::size_t c = 0; c < b; ++c, ++to) {
@@ -60,11 +70,7 @@ CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A, const std::vector<int>& 
                       static_cast<index_t>(c);
         values(to) = own_values((k * b + row % b) * b + c);
       }
-    const auto [first, last] = of_others(row);
-    for (std::size_t k = first; k < last; ++k, ++to) {
-      columns(to) = static_cast<index_t>(others[static_cast<std::size_t>(halo.rows.columns[k])]);
-      values(to) = halo.rows.values[k];
-    }
+    take_others([](offset_t) { return true; });
   });
   const auto all_lengths = channel.share<index_t>(lengths, order);
   const auto all_columns = channel.share<index_t>(columns, order);
@@ -73,8 +79,10 @@ CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A, const std::vector<int>& 
   const auto offsets = uninitialized<index_t>("cnc::row_offsets", n + 1);
   offsets(0) = 0;
   for (std::size_t row = 0; row < n; ++row) offsets(row + 1) = offsets(row) + all_lengths(row);
-  return CsrMatrix<V>(static_cast<index_t>(n), static_cast<index_t>(n), 1, offsets, all_columns,
-                      all_values);
+  CsrMatrix<V> whole(static_cast<index_t>(n), static_cast<index_t>(n), 1, offsets, all_columns,
+                     all_values);
+  whole.checked = Checked::ascending;
+  return whole;
 }
 
 /// whole[i] := the own part in its place, else 0
