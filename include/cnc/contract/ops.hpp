@@ -28,7 +28,8 @@ enum class PassPart {
   after,  ///< its sums, and the scalars, with the step worked out again; not for passes that store none
 };
 
-/// A pass over n rows. Preconditioned vectors are stored and read: only a run may work them out again instead. Sets `breakdown` instead and leaves all vectors as they are when its scalar step says so.
+/// A pass over n rows. Preconditioned vectors are stored and read: only a run may work them out again instead, and a whole
+/// pass those of Jacobi that passes alone read. Sets `breakdown` instead and leaves all vectors as they are when its scalar step says so.
 template <class V>
 using PassEntry = void (*)(const Queue&, index_t n, const PreconditionerOperand<V>& M,
                            const MethodVectors<V>&, MethodScalars*, PassPart);

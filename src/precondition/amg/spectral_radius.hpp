@@ -21,15 +21,17 @@ struct SetRandom {
   }
 };
 
-/// p := z + (*rz / *rz_before) p; at first, where there is no number before, p := z.
+/// p := z + (*rz / *rz_before) p; at first, where there is no number before, p := z. Beside a diagonal z is inverse times r.
 template <class M>
 struct NextDirection {
   const double* rz;
   const double* rz_before;
-  const M* z;
+  const M* z;  ///< r, with an inverse
+  const M* inverse;
   M* p;
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
-    p[i] = rz_before == nullptr ? z[i] : z[i] + static_cast<M>(*rz / *rz_before) * p[i];
+    const M zi = inverse != nullptr ? inverse[i] * z[i] : z[i];
+    p[i] = rz_before == nullptr ? zi : zi + static_cast<M>(*rz / *rz_before) * p[i];
   }
 };
 
@@ -66,7 +68,7 @@ class FusedIterations {
     return level_.A.with_operand(
         [&](const auto& A) { return ctx_.template matrices<M>(A).spmv_dot != nullptr; });
   }
-  /// z := S^-1 r, and r . z
+  /// z := S^-1 r, which passes may keep to themselves where S is a diagonal, and r . z
   void start(double* rz) {
     passes().start[0](ctx_.queue(), level_.rows, *S_, v_, scalars_.data(), PassPart::whole);
     keep(rz, nullptr);
@@ -132,13 +134,16 @@ double largest_eigenvalue(Context<Exec>& ctx, const CycleLevel<M, Exec>& level,
   on_each(ctx, level.rows, SetRandom<M>{r.data(), first});
   FusedIterations<M, Exec> fused(ctx, level, S);
   const bool is_fused = fused.offered();
+  const bool is_diagonal = S != nullptr && S->kind == PreconditionerKind::jacobi;
   if (is_fused)
     fused.start(rz);
   else
     invert_with_dot(rz);
   for (int k = 0; k < steps; ++k) {
-    on_each(ctx, level.rows,
-            NextDirection<M>{rz + k, k > 0 ? rz + k - 1 : nullptr, z.data(), p.data()});
+    on_each(
+        ctx, level.rows,
+        NextDirection<M>{rz + k, k > 0 ? rz + k - 1 : nullptr, is_diagonal ? r.data() : z.data(),
+                         is_diagonal ? S->inverse : nullptr, p.data()});
     if (is_fused) {
       fused.go_on(pq + k, rz + k + 1);
       continue;
