@@ -81,7 +81,7 @@ class Layouts {
       structure = analyze(A);
       diagnosis_.know(structure->least_symmetric);
     }
-    const bool fits = takes_float(A);
+    const bool fits = may_copy_values(options_.format) && takes_float(A);
     if constexpr (!is_host_space<Space>)
       if (fits && build_of_rows_that_repeat(A, structure)) return;
     const FormatSpec spec = decide(structure, fits);
@@ -211,7 +211,8 @@ class Layouts {
   }
   double widened_bytes() const {
     if (format_ == "csr") return 0;  // which is there
-    return double(stored(*system_.narrow)) * sizeof(V) * (system_.narrow_transpose ? 2 : 1);
+    const int layouts = system_.narrow_transpose && !is_symmetric() ? 2 : 1;
+    return double(stored(*system_.narrow)) * (sizeof(V) + sizeof(index_t)) * layouts;
   }
   /// The values are the same, and what is known of them.
   void take(Widened wide) {
@@ -288,13 +289,22 @@ class Layouts {
   /// In the type of the vectors, if rows repeat: a device reads a dictionary of them no faster in float. False, and nothing is
   /// laid out: they do not.
   bool build_of_rows_that_repeat(const Csr& A, const std::optional<Structure>& structure) {
-    const FormatSpec spec = decide(structure, false);
-    if (spec.name == "csr") return false;  // has no dictionary
-    Matrix<V, Space> layout = build_format(A, spec);
-    find_dictionary(layout, A);
-    if (std::visit([](const auto& a) { return a.dictionary.empty(); }, layout)) return false;
-    system_.matrix = std::move(layout);
-    return true;
+    if (context().backend().dictionaries == ReadsDictionaries::no) return false;
+    try {
+      const FormatSpec spec = decide(structure, false);
+      if (spec.name == "csr") return false;  // has no dictionary
+      Matrix<V, Space> layout = build_format(A, spec);
+      find_dictionary(layout, A);
+      if (!has_dictionary(layout)) return false;
+      system_.matrix = std::move(layout);
+      return true;
+    } catch (const OutOfMemory&) {  // float may have room
+      return false;
+    }
+  }
+  template <class M>
+  static bool has_dictionary(const Matrix<M, Space>& layout) {
+    return std::visit([](const auto& a) { return !a.dictionary.empty(); }, layout);
   }
   /// Under double vectors.
   void build_in_float(const Csr& A, const FormatSpec& spec) {
@@ -302,12 +312,14 @@ class Layouts {
     system_.narrow = build_format(convert_values<float>(A), spec);
     find_fewer_bytes(*system_.narrow, A);
   }
-  /// The same with values that fit. False, and nothing is laid out: no room, or the backend has no such products.
+  /// The same with values that fit. False, and nothing is laid out: no room, the backend has no such products, or a device reads a
+  /// dictionary.
   bool build_without_loss(const Csr& A, const FormatSpec& spec) {
     try {
       require_room(A.rows, A.nonzeros, double(A.nonzeros) * sizeof(float));
       build_in_float(A, spec);
-      system_.narrow_is_exact = multiplies_narrow();
+      system_.narrow_is_exact =
+          multiplies_narrow() && (is_host_space<Space> || !has_dictionary(*system_.narrow));
     } catch (const OutOfMemory&) {
     }
     if (!system_.narrow_is_exact) forget_narrow();

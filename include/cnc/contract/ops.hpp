@@ -29,7 +29,7 @@ enum class PassPart {
 };
 
 /// A pass over n rows. Preconditioned vectors are stored and read: only a run may work them out again instead, and a whole
-/// pass those of Jacobi that passes alone read. Sets `breakdown` instead and leaves all vectors as they are when its scalar step says so.
+/// pass those of Jacobi that passes alone read, all of which are given the same M. Sets `breakdown` instead and leaves all vectors as they are when its scalar step says so.
 template <class V>
 using PassEntry = void (*)(const Queue&, index_t n, const PreconditionerOperand<V>& M,
                            const MethodVectors<V>&, MethodScalars*, PassPart);
