@@ -53,9 +53,10 @@ CsrMatrix<V> whole_of(const BlocksOnRanks<V, Space>& A, const std::vector<int>& 
   const auto values = in_large_pages<V>("cnc::ranks", entries);
   parallel_for(rows, [&](std::size_t row) {
     std::size_t to = begins[row];
-    auto [next, last] = of_others(row);  // by numbers that ascend
+    const auto range = of_others(row);  // by numbers that ascend
+    std::size_t next = range.first;
     const auto take_others = [&](auto is_next) {
-      for (; next < last; ++next, ++to) {
+      for (; next < range.second; ++next, ++to) {
         const offset_t column = others[static_cast<std::size_t>(halo.rows.columns[next])];
         if (!is_next(column)) return;
         columns(to) = static_cast<index_t>(column);
