@@ -3,6 +3,7 @@
 #include <cnc/contract/cost.hpp>
 #include <cnc/contract/operands.hpp>
 #include <cnc/row_dictionary.hpp>
+#include <cnc/value_table.hpp>
 #include <cnc/vector.hpp>
 
 #include <concepts>
@@ -46,7 +47,8 @@ struct BcsrMatrix {
       false;  ///< the values are the caller's and const: update_values refuses to write
   RowDictionary<T, Space> dictionary = {};  ///< empty, or the scalar rows that repeat
   Kokkos::View<const ShortColumn*, Space> short_columns =
-      {};  ///< empty, or of all blocks: see find_short_columns
+      {};                                 ///< empty, or of all blocks: see find_short_columns
+  ValueTable<T, Space> value_table = {};  ///< empty, or of all values of scalar rows
 
   BcsrMatrix() = default;
 
@@ -87,6 +89,7 @@ struct BcsrMatrix {
                      static_cast<index_t>(blocks())};
     A.dictionary = dictionary.operand();
     A.short_columns = short_columns.data();
+    A.value_table = value_table.operand();
     return A;
   }
   /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.

@@ -3,6 +3,7 @@
 #include <cnc/contract/cost.hpp>
 #include <cnc/contract/operands.hpp>
 #include <cnc/row_dictionary.hpp>
+#include <cnc/value_table.hpp>
 #include <cnc/vector.hpp>
 
 namespace cnc {
@@ -43,7 +44,8 @@ struct BsellMatrix {
   offset_t nonzeros = 0;                    ///< useful entries
   RowDictionary<T, Space> dictionary = {};  ///< empty, or the scalar rows that repeat
   Kokkos::View<const ShortColumn*, Space> short_columns =
-      {};  ///< empty, or of all blocks: see find_short_columns
+      {};                                 ///< empty, or of all blocks: see find_short_columns
+  ValueTable<T, Space> value_table = {};  ///< empty, or of all values of scalar rows
 
   const char* format_name() const { return "bsell"; }
   index_t block_rows() const { return ceil_div(rows, block_size); }
@@ -66,6 +68,7 @@ struct BsellMatrix {
                       slots()};
     A.dictionary = dictionary.operand();
     A.short_columns = short_columns.data();
+    A.value_table = value_table.operand();
     return A;
   }
   /// Compulsory bytes and useful flops of one SpMV under vectors of `vector_bytes` a scalar.

@@ -145,6 +145,16 @@ bool find_row_dictionary(Matrix<T, Space>& A, const CsrMatrix<S, Space>& source)
 template <class T, class Space>
 bool find_short_columns(Matrix<T, Space>& A);
 
+/// Looks for few values: where scalar rows have at most 256 different ones, bit for bit, the padding of slices counted, A keeps them and
+/// a byte for each stored value, and products of backends that read these (Backend::value_tables) read it in place of the value. Returns
+/// whether it does; else, for diagonals and for blocks, A has none. The same values get the same codes each time.
+/// update_values looks again where A has one.
+///
+/// Errors   OutOfMemory.
+/// Cost     reads the values twice and writes a byte for each; where there are more, up to the first part of them that shows it.
+template <class T, class Space>
+bool find_value_table(Matrix<T, Space>& A);
+
 /// Counts the blocks that to_bcsr would store, without building them. A is valid CSR.
 /// Errors   InvalidArgument (block size outside 1..16, A not CSR).
 /// Cost     O(nonzeros + blocks b), in parallel.

@@ -270,6 +270,11 @@ struct SolveReport {
   index_t row_kinds = 0;
   bool short_columns =
       false;  ///< products of one vector read columns of 16 bits (find_short_columns)
+  /// Different values of the matrix, where products read a byte for each in place of it (find_value_table); else 0.
+  int value_kinds = 0;
+  /// The iterations that were done last went on D^-1/2 A D^-1/2 without its diagonal D, the preconditioner: a copy that is scaled so
+  /// reads less. The true residual is that of the matrix given, as ever.
+  bool unit_diagonal = false;
   SolveForm form = SolveForm::automatic;     ///< how the iterations were done
   Arithmetic arithmetic = Arithmetic::fast;  ///< of products and dots
   Method method = Method::automatic;         ///< the method, the last one where several were tried

@@ -71,6 +71,7 @@ struct Backend {
   ReadsDictionaries dictionaries = ReadsDictionaries::no;  ///< of rows
   /// Products read those of an operand in place of `columns`. On the hosts that were measured the loads of x decide, not these bytes.
   bool short_columns = false;
+  bool value_tables = false;  ///< products read those of an operand in place of `values`
   Availability (*availability)() = nullptr;  ///< asks the machine; never null
   /// Host backends: threads that operations on the queue use at most; null: one.
   int (*threads)(const Queue& queue) = nullptr;

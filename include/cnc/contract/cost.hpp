@@ -35,13 +35,20 @@ constexpr double column_bytes(const Operand& A) {
   return A.short_columns != nullptr ? sizeof(ShortColumn) : sizeof(index_t);
 }
 
+/// Bytes of a value.
+template <class Operand>
+constexpr double value_bytes(const Operand& A) {
+  return A.value_table.codes != nullptr ? sizeof(std::uint8_t)
+                                        : sizeof(typename Operand::value_type);
+}
+
 /// y := A x. `nonzeros` are useful entries: fill costs bytes but earns no flops.
 template <class T>
 constexpr Cost spmv(const BcsrOperand<T>& A, offset_t blocks, offset_t nonzeros, int vector_bytes) {
   if (A.dictionary.codes != nullptr)
     return spmv(A.dictionary, A.rows, A.cols, nonzeros, vector_bytes);
   const double b2 = double(A.block_size) * A.block_size;
-  return {double(blocks) * (b2 * sizeof(T) + column_bytes(A)) +
+  return {double(blocks) * (b2 * value_bytes(A) + column_bytes(A)) +
               (double(A.block_rows()) + 1) * sizeof(index_t) +
               (double(A.rows) + A.cols) * vector_bytes,
           2.0 * double(nonzeros)};
@@ -53,7 +60,7 @@ constexpr Cost spmv(const BsellOperand<T>& A, offset_t slots, offset_t nonzeros,
   if (A.dictionary.codes != nullptr)
     return spmv(A.dictionary, A.rows, A.cols, nonzeros, vector_bytes);
   const double b2 = double(A.block_size) * A.block_size;
-  return {double(slots) * (b2 * sizeof(T) + column_bytes(A)) +
+  return {double(slots) * (b2 * value_bytes(A) + column_bytes(A)) +
               (double(A.slices()) + 1) * sizeof(offset_t) +
               double(A.block_rows()) * sizeof(index_t) + (double(A.rows) + A.cols) * vector_bytes,
           2.0 * double(nonzeros)};

@@ -70,6 +70,15 @@ struct RowDictionaryOperand {
   bool operator==(const RowDictionaryOperand&) const = default;
 };
 
+/// The different values of a matrix, where a byte tells which of them each is: the same as `values`, which are beside it.
+template <class T>
+struct ValueTableOperand {
+  const std::uint8_t* codes = nullptr;  ///< [stored values]; null: there is none
+  const T* values = nullptr;            ///< [most_table_values], the first of which are used
+  bool operator==(const ValueTableOperand&) const = default;
+};
+inline constexpr int most_table_values = 256;
+
 /// A block column less where it is: the block row, or in slices C times the slice. Half the bytes of an index, where 16 bits hold that of
 /// every block of a matrix.
 using ShortColumn = std::int16_t;
@@ -107,6 +116,7 @@ struct BcsrOperand {
   RowDictionaryOperand<T> dictionary =
       {};  ///< scalar rows that repeat; backends may leave it alone
   const ShortColumn* short_columns = nullptr;  ///< [blocks] the same as `columns`; null: none
+  ValueTableOperand<T> value_table = {};       ///< of scalar rows
   bool operator==(const BcsrOperand&) const = default;
 };
 
@@ -144,6 +154,7 @@ struct BsellOperand {
       {};  ///< scalar rows that repeat; backends may leave it alone
   /// [slots] the same as `columns`, but any place in range for padding lanes; null: there are none.
   const ShortColumn* short_columns = nullptr;
+  ValueTableOperand<T> value_table = {};  ///< of scalar rows
   bool operator==(const BsellOperand&) const = default;
 };
 

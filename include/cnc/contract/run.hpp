@@ -36,6 +36,8 @@ struct PlannedRuns {
   Method method = Method::automatic;                             ///< automatic: any
   PreconditionerKind preconditioner = PreconditionerKind::none;  ///< that passes apply
   SolveForm form = SolveForm::resident;                          ///< asked for
+  /// Runs may work with a copy of the matrix that is scaled to a unit diagonal (MethodRun::unit_diagonal).
+  bool may_scale = false;
 };
 
 /// What a backend sets up once for the runs of one solver, so that a run allocates nothing: captured
@@ -86,7 +88,9 @@ struct MethodRun {
   index_t iterations = 0;           ///< out: iterations done
   MethodScalars scalars;            ///< out: the scalars after the last one, on the host
   SolveForm used = SolveForm::run;  ///< out: the form taken
-  bool read_dictionary = true;    ///< out: products read the dictionary of rows, where there is one
+  bool read_dictionary = true;  ///< out: products read the dictionary of rows, where there is one
+  /// out: iterations went on D^-1/2 A D^-1/2 without its diagonal D, which was the preconditioner
+  bool unit_diagonal = false;
   offset_t launches = 1;          ///< out: kernels launched, those inside a graph included
   offset_t synchronisations = 0;  ///< out: times the host waited
 };

@@ -21,6 +21,11 @@ struct Cg {
   static constexpr int definite = rz;      ///< negative: M is not positive definite
   static constexpr bool restarts = false;  ///< a breakdown may be one of rounding or chance
   static constexpr int scratch = q;        ///< a vector that is free between iterations
+  /// With Jacobi's preconditioner iterations are also those of D^-1/2 A D^-1/2 without one: there z is r, and of the two sums of
+  /// Update each is what the other is of the system as given.
+  struct Scaled {
+    static constexpr int residual = r, preconditioned = z, direction = p, iterate = x;
+  };
   static constexpr int flops_per_row =
       13;  ///< besides the product: three updates, M^-1 r, three dots
 

@@ -14,6 +14,7 @@ namespace cnc::methods {
 template <class V>
 struct CgFlexible : Cg<V> {
   using Fixed = Cg<V>;
+  using Scaled = void;  ///< its third sum is no other
   static constexpr const char* name = "pcg-flexible";
   static constexpr const char* title = "flexible conjugate gradients";
   static constexpr int flops_per_row = Fixed::flops_per_row + 2;
