@@ -49,19 +49,25 @@ inline int csr_lanes(const Queue& queue, index_t rows, index_t nonzeros, int wav
   return lanes;
 }
 
-/// Calls f(rows, threads) with the rows object for this matrix in its format.
+/// Calls f(rows, threads) with the rows object for this matrix of scalar rows in its format.
+template <int wave, class V, class M, class F>
+decltype(auto) with_scalar_rows(const Queue& queue, const BcsrOperand<M>& A, const F& f) {
+  switch (csr_lanes(queue, A.rows, A.blocks, wave)) {
+    case 2: return f(BcsrRows<wave, 1, 2, false, M, V>{A}, tuning::csr_threads);
+    case 4: return f(BcsrRows<wave, 1, 4, false, M, V>{A}, tuning::csr_threads);
+    case 8: return f(BcsrRows<wave, 1, 8, false, M, V>{A}, tuning::csr_threads);
+    case 16: return f(BcsrRows<wave, 1, 16, false, M, V>{A}, tuning::csr_threads);
+    default: return f(BcsrRows<wave, 1, 32, false, M, V>{A}, tuning::csr_threads);
+  }
+}
+
+/// The same for rows of any block size.
 template <int wave, class V, class M, class F>
 decltype(auto) with_rows(const Queue& queue, const BcsrOperand<M>& A, const F& f) {
   return with_block_size(A.block_size, [&](auto size) -> decltype(auto) {
     constexpr int b = decltype(size)::value;
     if constexpr (b == 1) {
-      switch (csr_lanes(queue, A.rows, A.blocks, wave)) {
-        case 2: return f(BcsrRows<wave, 1, 2, false, M, V>{A}, tuning::csr_threads);
-        case 4: return f(BcsrRows<wave, 1, 4, false, M, V>{A}, tuning::csr_threads);
-        case 8: return f(BcsrRows<wave, 1, 8, false, M, V>{A}, tuning::csr_threads);
-        case 16: return f(BcsrRows<wave, 1, 16, false, M, V>{A}, tuning::csr_threads);
-        default: return f(BcsrRows<wave, 1, 32, false, M, V>{A}, tuning::csr_threads);
-      }
+      return with_scalar_rows<wave, V>(queue, A, f);
     } else {
       constexpr int lanes = b == 2 ? tuning::bcsr_2_lanes : wave;
       return f(BcsrRows<wave, b, lanes, false, M, V>{A}, tuning::bcsr_threads);
@@ -85,13 +91,20 @@ constexpr int exponent_of_two(int value) {
              : -1;
 }
 
+template <int block, class V, class M, class F>
+decltype(auto) with_slices(const Queue& queue, const BsellOperand<M>& A, const F& f) {
+  return f(BsellRows<block, M, V>{A, bsell_split(queue, A.block_rows(), A.slots),
+                                  exponent_of_two(A.slice_height)},
+           tuning::bsell_threads);
+}
+template <int wave, class V, class M, class F>
+decltype(auto) with_scalar_rows(const Queue& queue, const BsellOperand<M>& A, const F& f) {
+  return with_slices<1, V>(queue, A, f);
+}
 template <int wave, class V, class M, class F>
 decltype(auto) with_rows(const Queue& queue, const BsellOperand<M>& A, const F& f) {
   return with_block_size(A.block_size, [&](auto size) -> decltype(auto) {
-    constexpr int b = decltype(size)::value;
-    return f(BsellRows<b, M, V>{A, bsell_split(queue, A.block_rows(), A.slots),
-                                exponent_of_two(A.slice_height)},
-             tuning::bsell_threads);
+    return with_slices<decltype(size)::value, V>(queue, A, f);
   });
 }
 
@@ -99,6 +112,10 @@ template <int wave, class V, class M, class F>
 decltype(auto) with_rows(const Queue&, const DiaOperand<M>& A, const F& f) {
   return A.symmetric ? f(DiaRows<DiaWalk::symmetric, M, V>{A}, tuning::dia_threads)
                      : f(DiaRows<DiaWalk::general, M, V>{A}, tuning::dia_threads);
+}
+template <int wave, class V, class M, class F>
+decltype(auto) with_scalar_rows(const Queue& queue, const DiaOperand<M>& A, const F& f) {
+  return with_rows<wave, V>(queue, A, f);
 }
 
 /// Entries of a row from a dictionary whose parts of x are fetched at once: of all of a short row (five and seven points of a
@@ -129,11 +146,17 @@ index_t least_dictionary_rows(const RowDictionaryOperand<M>& A) {
                                                 : tuning::least_dictionary_rows;
 }
 
-/// The same for a product of its own: from the dictionary of the rows, if there is one.
+/// Whether a product of its own reads the dictionary of rows in place of the arrays.
+template <class Operand>
+bool reads_dictionary_of(const Operand& A) {
+  return A.dictionary.codes != nullptr && A.rows >= least_dictionary_rows(A.dictionary);
+}
+
+/// Calls f(rows, threads) for a product of its own: from the dictionary of the rows, if there is one.
 template <int wave, class V, class Operand, class F>
 void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
   using M = typename Operand::value_type;
-  if (A.dictionary.codes == nullptr || A.rows < least_dictionary_rows(A.dictionary))
+  if (!reads_dictionary_of(A))
     with_rows<wave, V>(queue, A, f);
   else if (has_short_stencil(A.dictionary))
     f(ShortStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);

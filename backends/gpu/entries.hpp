@@ -103,6 +103,9 @@ struct MatrixEntries {
   /// The same in a run: does nothing once that is over.
   static void product(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&,
                       const RunState*);
+  /// The same with one dot, with x, and a diagonal of ones that is not stored (UnitDiagonal).
+  static void product_of_scaled(const Queue&, const Operand& A, const V* x, V* y,
+                                const ProductDots<V>&, const RunState*);
 };
 
 /// Coarse levels of a multigrid cycle.

@@ -42,13 +42,24 @@ void MatrixEntries<wave, Operand, V>::product(const Queue& queue, const Operand&
     const int threads = chosen_threads(queue, tuned);
     if (dots.with == nullptr) {
       if constexpr (has_plain_products<V>())
-        launch_product<wave, 0>(queue, rows, threads, x, y, dots, run);
+        launch_product<wave, 0, false>(queue, rows, threads, x, y, dots, run);
     } else if (dots.self_result == nullptr) {
-      launch_product<wave, 1>(queue, rows, threads, x, y, dots, run);
+      launch_product<wave, 1, false>(queue, rows, threads, x, y, dots, run);
     } else {
-      launch_product<wave, 2>(queue, rows, threads, x, y, dots, run);
+      launch_product<wave, 2, false>(queue, rows, threads, x, y, dots, run);
     }
   });
+}
+
+template <int wave, class Operand, class V>
+void MatrixEntries<wave, Operand, V>::product_of_scaled(const Queue& queue, const Operand& A,
+                                                        const V* x, V* y,
+                                                        const ProductDots<V>& dots,
+                                                        const RunState* run) {
+  if constexpr (std::is_same_v<typename Operand::value_type, V>)
+    with_scalar_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
+      launch_product<wave, 1, true>(queue, rows, chosen_threads(queue, tuned), x, y, dots, run);
+    });
 }
 
 template <int wave, class Operand, class V>

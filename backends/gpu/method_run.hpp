@@ -66,6 +66,7 @@ std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue,
   const DeviceFacts& facts = device_facts(queue.device);
   auto plan = std::make_unique<DeviceRunPlan<Operand, V>>(
       queue.device, A.rows, facts.processors * tuning::resident_blocks_per_processor);
+  plan->may_scale = runs.may_scale;
   const bool may_meet_once = runs.method != Method::automatic &&
                              method_facts(runs.method).meets_once &&
                              runs.preconditioner != PreconditionerKind::block_jacobi;
@@ -125,19 +126,33 @@ struct MethodRunner {
   RunOutcome& outcome() const { return *plan.outcome.template as<RunOutcome>(); }
   RunState initial() const {
     const auto behind = [&](double* log) { return log == nullptr ? log : log + done; };
-    return {run.rr_target, behind(run.history), behind(run.energy_gains),
-            run.max_iterations - done};
+    return {run.rr_target, behind(run.history), behind(run.energy_gains), left()};
   }
+  index_t left() const { return run.max_iterations - done; }
 
-  StreamedRun<wave, Operand, V, Method> streamed() const {
-    return {
-        A,         M, run.preconditioner, peers(), v, scalars, plan.state.template as<RunState>(),
-        &outcome()};
+  /// Whether runs may go on a matrix scaled to a unit diagonal: one in float, under vectors in double, is worth more.
+  static constexpr bool can_scale =
+      scales<Method> && std::is_same_v<typename Operand::value_type, V>;
+
+  using Streamed = StreamedRun<wave, Operand, V, Method>;
+  Streamed streamed() const { return streamed_with(A, M, false); }
+  Streamed streamed_with(const Operand& matrix, const PreconditionerOperand<V>& preconditioner,
+                         bool is_scaled) const {
+    return {matrix,
+            preconditioner,
+            run.preconditioner,
+            peers(),
+            v,
+            scalars,
+            plan.state.template as<RunState>(),
+            &outcome(),
+            is_scaled};
   }
 
   void go() {
     run.launches = 0;
     run.synchronisations = 0;
+    run.unit_diagonal = false;
     const bool met_once = asks_for(SolveForm::one_meeting) && one_meeting();
     if (run.form == SolveForm::one_meeting && !met_once) refuse_one_meeting();
     const bool was_resident =
@@ -147,7 +162,7 @@ struct MethodRunner {
     const index_t iterations_met_once = met_once ? outcome().iterations : 0;
     if (!in_one_launch || leaves_last_word()) {
       const SolveForm before = run.used;
-      enqueued();
+      if (in_one_launch || !with_unit_diagonal()) enqueued(streamed(), left());
       if (in_one_launch && outcome().iterations == 0) run.used = before;
     }
     run.iterations = done + outcome().iterations;
@@ -355,20 +370,74 @@ struct MethodRunner {
 
   // --- kernels one after the other -------------------------------------------------------------------
 
-  void enqueued() {
-    const auto phases = streamed();
+  /// Those of one system after the other. False: they are to go on from here, as given.
+  bool with_unit_diagonal() {
+    if constexpr (can_scale) {
+      if (!may_scale()) return false;
+      if (const index_t before = tuning::iterations_before_scaling - plan.unscaled_iterations;
+          before > 0 && !plan.scaled) {
+        const index_t here = std::min(before, left());
+        enqueued(streamed(), here);
+        plan.unscaled_iterations += outcome().iterations;
+        const MethodScalars& s = outcome().scalars;
+        const bool is_over = s.breakdown != Breakdown::none || s.rr() <= run.rr_target;
+        if (is_over || outcome().iterations < here || here == left()) return true;
+        done += here;
+      }
+      if (!scale()) return false;
+      const UnitDiagonal<Operand>& scaled = *plan.scaled;
+      PreconditionerOperand<V> diagonal = M;
+      diagonal.inverse = scaled.diagonal();
+      enqueued(streamed_with(scaled.operand(), diagonal, true), left());
+      run.unit_diagonal = true;
+      return true;
+    } else {
+      return false;
+    }
+  }
+  /// Whether iterations may go on a scaled matrix, read less so, and are enough to be worth what it takes to begin and to end.
+  bool may_scale() const {
+    using Halo = HaloEntries<wave, typename Operand::value_type, V>;
+    const bool meets_once_later =  // then parts are being paid for
+        has_halo_form<Method>() && asks_for(SolveForm::one_meeting) && !plan.halo_refused &&
+        has_row_pattern(A) && Halo::may_fit(queue, A.rows, stored_values(A));
+    return plan.may_scale && !plan.scaling_refused && !meets_once_later && peers() == nullptr &&
+           !between() && M.kind == PreconditionerKind::jacobi && !M.uniform &&
+           A.rows >= tuning::least_scaled_rows && left() >= tuning::least_scaled_iterations &&
+           UnitDiagonal<Operand>::suits(A, reads_dictionary_of(A));
+  }
+  /// Whether the matrix is there, scaled by the preconditioner.
+  bool scale() {
+    if (plan.scaled && !plan.scaled->takes(A)) plan.scaled.reset();
+    try {
+      if (!plan.scaled) plan.scaled = std::make_unique<UnitDiagonal<Operand>>(queue, A);
+      plan.scaling_refused = !plan.scaled->scale(queue, M.inverse);
+    } catch (const std::bad_alloc&) {  // iterations go on without
+      plan.scaling_refused = true;
+    } catch (const OutOfMemory&) {
+      plan.scaling_refused = true;
+    }
+    if (plan.scaling_refused) plan.scaled.reset();
+    return !plan.scaling_refused;
+  }
+
+  /// At most so many iterations.
+  void enqueued(const Streamed& phases, index_t most) {
     // First: it may wait for the device, which must not wait for other ranks then.
     const Graph* const graph = run.form == SolveForm::streamed ? nullptr : captured(phases);
     start();
+    if constexpr (can_scale)
+      if (phases.is_scaled) plan.scaled->template enter<Method>(queue, v);
     outcome().stop = 0;  // of the last run
-    phases.begin(queue, initial());
+    RunState limits = initial();
+    limits.max_iterations = most;
+    phases.begin(queue, limits);
     run.used = graph == nullptr ? SolveForm::streamed : SolveForm::graph;
     run.read_dictionary = true;
     // One group of iterations runs while the host waits for the one before, and then looks.
     using Clock = std::chrono::steady_clock;
     Clock::time_point looked = Clock::now();
     bool takes_long = true;  // a group: the first one ends with what was under way before
-    const index_t most = initial().max_iterations;
     index_t groups = 0, launched = 0;
     // Messages, and what is enqueued between passes, which may exchange with other ranks, do not stop with the passes: all ranks must
     // enqueue as much of it. So no clock decides for them, and they look when a group is done and nothing is under way.
@@ -398,6 +467,11 @@ struct MethodRunner {
     }
     phases.finish(queue);
     run.launches += 1 + phases.launches_of_finish();
+    if constexpr (can_scale)
+      if (phases.is_scaled) {
+        plan.scaled->template leave<Method>(queue, v);
+        run.launches += 2;
+      }
     wait_for_end();
   }
 
@@ -421,10 +495,10 @@ struct MethodRunner {
   template <class Phases>
   const Graph* captured(const Phases& phases) {
     const std::uint64_t version = run.preconditioner.version;
-    GraphKey<Operand, V> key{A,
+    GraphKey<Operand, V> key{phases.A,
                              {},
-                             {A.dictionary.stencil_revision(), 0},
-                             M,
+                             {phases.A.dictionary.stencil_revision(), 0},
+                             phases.M,
                              v,
                              scalars,
                              queue.partials,

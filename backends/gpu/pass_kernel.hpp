@@ -55,6 +55,13 @@ CNC_GPU_DEVICE void finish_pass(const KeptScalars& begun, double (&sums)[count],
                                 MethodScalars* scalars, const RunLink& run) {
   if constexpr (Pass::sums.count > 0)
     if (run.meeting != nullptr && !meet(*run.meeting, run.takes_sums, sums)) return;
+  if constexpr (Pass::M.active() && count == 2) {
+    if (run.is_scaled) {
+      const double first = sums[0];
+      sums[0] = sums[1];
+      sums[1] = first;
+    }
+  }
   MethodScalars s = begun.get();
   end_pass<Pass>(s, sums);
   copy_scalars(s, *scalars);
@@ -89,12 +96,13 @@ pass_kernel(index_t n, PreconditionerOperand<V> M, MethodVectors<V> v, MethodSca
   if (Work::stores_scalars && thread_index() == 0) kept.set(begun);
   const Pass pass(begun);
   SumsOf<Pass> add;
-  // What passes alone read, and a number makes of another vector, is that vector, and not stored (StreamedRun::implies).
+  // What passes alone read, and a number makes of another vector, is that vector, and not stored (StreamedRun::implies). So it is of
+  // a scaled system.
   const bool stores_preconditioned =
       !(Work::preconditions && Pass::M.passes_only && v[Work::to] == v[Work::from]);
   V scale = 1;
   if constexpr (Pass::again.active() && Work::states)
-    if (n > 0 && v[Pass::again.to] == v[Pass::again.from] &&
+    if (n > 0 && v[Pass::again.to] == v[Pass::again.from] && !run.is_scaled &&
         M.kind == PreconditionerKind::jacobi)  // vectors of no rows are all at the same place
       scale = M.inverse[0];
   const auto load = [&](Row<V>& row, index_t i) {

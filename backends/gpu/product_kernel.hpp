@@ -10,14 +10,18 @@
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// y := sum, and this thread's share of the dots: with . y, then y . y.
-template <class V, int dots>
+/// unit: of a matrix whose diagonal is one and not stored; `with` is x.
+template <class V, int dots, bool unit>
 struct StoreProductAndDots {
   const V* with;
   V* y;
   double dot[dots > 0 ? dots : 1] = {};
   CNC_GPU_DEVICE void operator()(index_t, int, index_t row, V sum) {
+    V of_with = 0;
+    if constexpr (dots > 0) of_with = with[row];
+    if constexpr (unit) sum += of_with;
     y[row] = sum;
-    if constexpr (dots > 0) dot[0] += double(with[row]) * double(sum);
+    if constexpr (dots > 0) dot[0] += double(of_with) * double(sum);
     if constexpr (dots > 1) dot[1] += double(sum) * double(sum);
   }
 };
@@ -34,14 +38,14 @@ requires requires { Rows::fills_processors; }
 inline constexpr bool fills_processors<Rows> = Rows::fills_processors;
 
 /// `run` may be null.
-template <int wave, int dots, class Rows, class V>
+template <int wave, int dots, bool unit, class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
 product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, const RunState* run,
                GridScratch scratch) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
-  StoreProductAndDots<V, dots> sink{results.with, y};
+  StoreProductAndDots<V, dots, unit> sink{results.with, y};
   walk_all(rows, WrittenVector<V>{x}, sink);
   if constexpr (dots > 0) {
     if (!grid_sum<wave>(sink.dot, scratch) || thread_index() != 0) return;
@@ -50,7 +54,7 @@ product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, const RunSta
   }
 }
 
-template <int wave, int dots, class Rows, class V>
+template <int wave, int dots, bool unit, class Rows, class V>
 void launch_product(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
                     const ProductDots<V>& results, const RunState* run) {
   const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
@@ -60,7 +64,7 @@ void launch_product(const Queue& queue, const Rows& rows, int threads, const V* 
   launch_overlapping(
       "product", queue,
       {reducing_blocks(queue, passes, threads, std::max(1, dots), on_processor), threads},
-      product_kernel<wave, dots, Rows, V>, rows, x, y, results, run, grid_scratch(queue));
+      product_kernel<wave, dots, unit, Rows, V>, rows, x, y, results, run, grid_scratch(queue));
 }
 
 /// Whether an iteration of some method has a product without dots.

@@ -5,6 +5,7 @@
 #include <gpu/resident_basis.hpp>
 #include <gpu/resident_schedule.hpp>
 #include <gpu/runtime.hpp>
+#include <gpu/unit_diagonal.hpp>
 
 #include <memory>
 #include <optional>
@@ -71,6 +72,13 @@ struct DeviceRunPlan final : RunPlan {
   offset_t iterations = 0;    ///< that were done in other forms and could have been of this one
   bool some_have_no_grid = false;  ///< of the ranks
   /// @}
+  /// @{
+  /// Runs one kernel after the other with a matrix scaled to a unit diagonal.
+  bool may_scale = false;
+  std::unique_ptr<UnitDiagonal<Operand>> scaled;  ///< null: not yet
+  bool scaling_refused = false;     ///< there is no room, or the values do not allow it
+  index_t unscaled_iterations = 0;  ///< that were done without, until there were enough
+  /// @}
   std::uint64_t unrecordable = 0;  ///< version of a preconditioner that a graph cannot hold
 
   DeviceRunPlan(int device, index_t rows, index_t blocks)
@@ -85,9 +93,12 @@ struct DeviceRunPlan final : RunPlan {
   }
 
   void renew(bool pattern) override {
-    halo_unfit = false;
+    halo_unfit = scaling_refused = false;
+    if (scaled) scaled->forget_values();
     if (!pattern) return;
     forget_halo();
+    scaled.reset();
+    unscaled_iterations = 0;
     for (auto& kept : graphs) kept.graph.reset();  // other ranks may be reached otherwise
   }
   void forget_halo() {

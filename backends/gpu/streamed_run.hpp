@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gpu/entries.hpp>
+#include <gpu/unit_diagonal.hpp>
 
 // Runs whose phases are kernels of their own, while all scalars and the stop test stay on the device: enqueued one
 // after the other (streamed) or replayed (graph). Once the run is over, what is still enqueued does nothing.
@@ -70,6 +71,8 @@ struct StreamedRun {
   MethodScalars* scalars;
   RunState* state;
   RunOutcome* outcome;
+  /// A is scaled to a unit diagonal, which is M and not stored (UnitDiagonal); vectors of iterations are those of that system.
+  bool is_scaled = false;
 
   using Passes = PassEntries<wave, V>;
   static constexpr int method = method_index<V, Method>();
@@ -99,6 +102,8 @@ struct StreamedRun {
 
   void iterate(const Queue& queue, index_t iterations) const {
     MethodVectors<V> of_passes = v;
+    if constexpr (scales<Method>)
+      if (is_scaled) of_passes.at[Method::Scaled::preconditioned] = v[Method::Scaled::residual];
     if (implies()) for_implied([&](int to, int from) { of_passes.at[to] = v[from]; });
     for (index_t i = 0; i < iterations; ++i)
       Method::Iteration::for_each([&]<class Phase>(int k) {
@@ -132,7 +137,7 @@ struct StreamedRun {
 
  private:
   const PeerMeeting* meeting() const { return peers != nullptr ? peers->meeting : nullptr; }
-  RunLink in(RunPlace place) const { return {place, state, outcome, meeting()}; }
+  RunLink in(RunPlace place) const { return {place, state, outcome, meeting(), false, is_scaled}; }
 
   /// Whether preconditioned vectors that only passes read are no more than a multiple of others. In iterations they are then
   /// those others, multiplied where they are read; before and after they are there, since another form may go on.
@@ -185,6 +190,12 @@ struct StreamedRun {
               const MethodVectors<V>& of_passes) const {
     if constexpr (is_product<Phase>) {
       const ProductDots<V> dots = dots_of<Phase>(v, scalars);
+      if constexpr (scales<Method>) {
+        static_assert(Phase::dots == 1 && Phase::with[0] == Phase::of && !Phase::transposed);
+        if (is_scaled)
+          return MatrixEntries<wave, Operand, V>::product_of_scaled(queue, A, v[Phase::of],
+                                                                    v[Phase::to], dots, run.state);
+      }
       if (peers == nullptr)
         MatrixEntries<wave, Operand, V>::product(queue, Phase::transposed ? *A.transpose : A,
                                                  v[Phase::of], v[Phase::to], dots, run.state);

@@ -30,6 +30,8 @@ bool is_problem(std::string_view text);
 /// poisson3d:N (or NXxNYxNZ)   7-point Laplacian times h^2: 6 and -1
 /// stencil27:N                 26 on the diagonal, -1 for each of up to 26 neighbours
 /// anisotropic2d:N:EPS         -u_xx - EPS u_yy, times h^2; EPS > 0
+/// diffusion3d:N:CONTRAST      finite volumes of -div(k grad u) in N^3 cells, u = 0 around them; k is CONTRAST^s with an s of each cell's own
+///                             that is scattered over [0, 1), harmonic means between cells; CONTRAST >= 1
 /// convection3d:N:PECLET       poisson3d plus convection along (1, 1, 1), upwind differences; PECLET >= 0
 ///                             is the cell Peclet number v h / diffusion: 6 + 3 PECLET on the diagonal,
 ///                             -1 - PECLET upstream, -1 downstream. Nonsymmetric for PECLET > 0

@@ -13,6 +13,7 @@ ProblemRows poisson3d(const ProblemText& text);
 ProblemRows stencil27(const ProblemText& text);
 ProblemRows anisotropic2d(const ProblemText& text);
 ProblemRows convection3d(const ProblemText& text);
+ProblemRows diffusion3d(const ProblemText& text);
 ProblemRows elasticity2d(const ProblemText& text);
 ProblemRows elasticity3d(const ProblemText& text);
 Vector<double> elasticity2d_coordinates(const ProblemText& text);

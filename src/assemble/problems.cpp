@@ -55,6 +55,12 @@ const std::vector<Family>& families() {
         "-u_xx - EPS u_yy on a square, 5-point differences", "anisotropic2d:8:0.01", true, 1},
        2,
        detail::anisotropic2d},
+      {{"diffusion3d", "diffusion3d:N:CONTRAST (CONTRAST >= 1)",
+        "heat conduction in a cube of N^3 cells whose conductivities differ at random, up to "
+        "CONTRAST times",
+        "diffusion3d:6:100", true, 1},
+       2,
+       detail::diffusion3d},
   };
   return list;
 }

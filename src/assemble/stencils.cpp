@@ -2,6 +2,8 @@
 #include <assemble/star_stencil.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace cnc::detail {
@@ -23,10 +25,10 @@ double star_nonzeros(const GridExtents& n) {
   return nonzeros;
 }
 
-}  // namespace
-
-ProblemRows star_stencil(const ProblemText& text, const GridExtents& n,
-                         const StarStencil& stencil) {
+/// diagonal(row, at), and coupling(row, neighbour, axis) with a point before or after it.
+template <class Diagonal, class Coupling>
+ProblemRows star_rows(const ProblemText& text, const GridExtents& n, const Diagonal& diagonal,
+                      const Coupling& coupling) {
   text.check_size(static_cast<double>(n[0]) * n[1] * n[2], star_nonzeros(n));
   const index_t rows = n[0] * n[1] * n[2];
   const GridExtents stride = {1, n[0], n[0] * n[1]};
@@ -43,17 +45,36 @@ ProblemRows star_stencil(const ProblemText& text, const GridExtents& n,
     };
     for (std::size_t axis = 3; axis-- > 0;) {
       if (at[axis] > 0) {
-        put(row - stride[axis], stencil.lower[axis]);
+        put(row - stride[axis], coupling(row, row - stride[axis], axis));
       }
     }
-    put(row, stencil.diagonal);
+    put(row, diagonal(row, at));
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (at[axis] + 1 < n[axis]) {
-        put(row + stride[axis], stencil.upper[axis]);
+        put(row + stride[axis], coupling(row, row + stride[axis], axis));
       }
     }
   };
   return rows_by(rows, "star stencil", count, fill);
+}
+
+/// A number in [0, 1) without a pattern: the finalizer of SplitMix64 (Steele, Lea & Flood 2014).
+double scattered(index_t point) {
+  auto bits = static_cast<std::uint64_t>(point) + 0x9e3779b97f4a7c15u;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+  return std::ldexp(static_cast<double>((bits ^ (bits >> 31)) >> 11), -53);
+}
+
+}  // namespace
+
+ProblemRows star_stencil(const ProblemText& text, const GridExtents& n,
+                         const StarStencil& stencil) {
+  return star_rows(
+      text, n, [=](index_t, const GridExtents&) { return stencil.diagonal; },
+      [=](index_t row, index_t neighbour, std::size_t axis) {
+        return neighbour < row ? stencil.lower[axis] : stencil.upper[axis];
+      });
 }
 
 ProblemRows poisson2d(const ProblemText& text) {
@@ -77,6 +98,28 @@ ProblemRows anisotropic2d(const ProblemText& text) {
   const index_t n = text.extent(0);
   const double eps = text.number(1, std::numeric_limits<double>::min());
   return star_stencil(text, {n, n, 1}, {2 + 2 * eps, {-1, -eps, 0}, {-1, -eps, 0}});
+}
+
+ProblemRows diffusion3d(const ProblemText& text) {
+  const index_t n = text.extent(0);
+  const double contrast = text.number(1, 1);
+  const auto resistance = [=](index_t cell) { return std::pow(contrast, -scattered(cell)); };
+  const auto between = [=](index_t cell, index_t neighbour) {
+    return 2 / (resistance(cell) + resistance(neighbour));  // the same from both sides
+  };
+  const auto diagonal = [=](index_t row, const GridExtents& at) {
+    const GridExtents stride = {1, n, n * n};
+    const double to_boundary = 2 / resistance(row);  // which is half a cell away
+    double sum = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      sum += at[axis] > 0 ? between(row, row - stride[axis]) : to_boundary;
+      sum += at[axis] + 1 < n ? between(row, row + stride[axis]) : to_boundary;
+    }
+    return sum;
+  };
+  return star_rows(text, {n, n, n}, diagonal, [=](index_t row, index_t neighbour, std::size_t) {
+    return -between(row, neighbour);
+  });
 }
 
 ProblemRows stencil27(const ProblemText& text) {

@@ -177,7 +177,8 @@ std::string backend_text(const SolveOutcome& outcome) {
   if (!detail.empty()) text += " (" + detail + ")";
   if (report.arithmetic != Arithmetic::fast)
     text += print(", arithmetic %s", to_string(report.arithmetic));
-  return text + print(", %s, %s call%s, %s host synchronisation%s", to_string(report.form),
+  return text + print(", %s%s, %s call%s, %s host synchronisation%s", to_string(report.form),
+                      report.unit_diagonal ? " of the matrix scaled to a unit diagonal" : "",
                       count_text(report.backend_calls).c_str(), plural(report.backend_calls),
                       count_text(report.host_synchronisations).c_str(),
                       plural(report.host_synchronisations));

@@ -71,6 +71,7 @@ class Drive {
     add_diagnosis();
     report_.iterations = engine_.iterations();
     report_.form = engine_.used();
+    report_.unit_diagonal = engine_.unit_diagonal();
     report_.method = method();
     if (takes_spectrum()) report_.spectrum = spectrum();
     report_.backend_calls = tally_.backend_calls;
@@ -125,8 +126,12 @@ class Drive {
       passes = cost::plain_passes;
     if (engine_.used() == SolveForm::resident) passes = cost::resident_passes;
     if (engine_.used() == SolveForm::one_meeting) passes = 0;  // all vectors stay on chip
-    return system_.product_cost(engine_.read_dictionary()) * facts().products +
-           cost::vectors(system_.rows, passes, flops, sizeof(V));
+    Cost product = system_.product_cost(engine_.read_dictionary());
+    if (engine_.unit_diagonal()) {  // M^-1 r is r
+      product.bytes -= system_.diagonal_bytes();
+      passes -= 1;
+    }
+    return product * facts().products + cost::vectors(system_.rows, passes, flops, sizeof(V));
   }
   /// Of the iterations of this method.
   void add_cost() {

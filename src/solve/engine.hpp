@@ -74,6 +74,7 @@ class Engine {
     method_ = &method_facts(method);
     form_ = used_ = form;
     read_dictionary_ = true;
+    unit_diagonal_ = false;
     local_ = system_.preconditioner().local();
     behind_ = nullptr;
     started_ahead_ = starts_ = false;
@@ -142,6 +143,8 @@ class Engine {
   bool read_dictionary() const {
     return is_phased(which_) ? read_dictionary_ : used() != SolveForm::resident;
   }
+  /// Whether the last run went on the matrix scaled to a unit diagonal.
+  bool unit_diagonal() const { return unit_diagonal_; }
   SolveForm used() const { return is_phased(which_) ? used_ : gmres_.used(); }
 
  private:
@@ -330,6 +333,7 @@ class Engine {
     iterations_ += run.iterations;
     used_ = run.used;
     read_dictionary_ = run.read_dictionary;
+    unit_diagonal_ = run.unit_diagonal;
     scalars() = run.scalars;
     tally_.backend_calls += run.launches;
     tally_.host_synchronisations += run.synchronisations;
@@ -355,6 +359,7 @@ class Engine {
   const MethodFacts* method_;
   SolveForm form_, used_;
   bool read_dictionary_ = true;
+  bool unit_diagonal_ = false;
   std::optional<PreconditionerOperand<V>> local_;  ///< empty: enqueued between passes
   Tally& tally_;
   Gmres<V, Exec> gmres_;  ///< of the methods with a basis

@@ -229,7 +229,8 @@ struct Solver<V, Exec>::State {
     if (const Method method = as_prepared.method; !is_phased(method))
       work.allocate_basis(rows, as_prepared.restart, method == Method::fgmres);
     if (is_rectangular()) allocate_whole();
-    work.planned = PlannedRuns{as_prepared.method, PreconditionerKind::none, as_prepared.form};
+    work.planned = PlannedRuns{as_prepared.method, PreconditionerKind::none, as_prepared.form,
+                               as_prepared.storage == StoragePrecision::lossless};
     detail::plan_iterations(system, work);
     column_work.recorded.forget();  // of another layout
     null_space.set_up(*ctx, rows, as_prepared.null_space == NullSpace::constant, null_vectors,

@@ -424,6 +424,17 @@ struct System {
         [&](const auto& A) { return ctx->template matrices<V>(A).arnoldi != nullptr; });
   }
 
+  /// Bytes of the entries of the diagonal and of their columns, as iterations read them.
+  double diagonal_bytes() const {
+    const auto of_entry = [](const auto& a) {
+      double bytes = sizeof(a.values(0));
+      if constexpr (requires { a.short_columns; }) bytes += cost::column_bytes(a.operand());
+      return bytes;
+    };
+    return double(rows) *
+           (uses_narrow() ? std::visit(of_entry, *narrow) : std::visit(of_entry, matrix));
+  }
+
   /// Compulsory traffic of one product with the operator that iterations use, from its arrays or from the dictionary of its
   /// rows, if it has one.
   Cost product_cost(bool from_dictionary) const {

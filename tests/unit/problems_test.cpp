@@ -5,6 +5,8 @@
 
 #include <cnc/problems.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 
@@ -83,7 +85,8 @@ TEST_CASE("one point or one element is a valid problem") {
                                        {"stencil27:1", 26},
                                        {"trefethen:1", 2},
                                        {"anisotropic2d:1:0.5", 3},
-                                       {"convection3d:1:2", 12}}) {
+                                       {"convection3d:1:2", 12},
+                                       {"diffusion3d:1:1", 12}}) {
     INFO(text);
     const auto A = generate_problem(text);
     CHECK(A.rows == 1);
@@ -113,8 +116,8 @@ TEST_CASE("every family's example is what the family promises") {
 
 TEST_CASE("parallel assembly gives valid matrices beyond the serial threshold") {
   for (const char* text : {"poisson2d:61x53", "poisson3d:15", "stencil27:14",
-                           "anisotropic2d:60:0.1", "convection3d:14:1", "elasticity2d:40",
-                           "elasticity3d:9", "wathen:31x29", "trefethen:3000"}) {
+                           "anisotropic2d:60:0.1", "convection3d:14:1", "diffusion3d:14:9",
+                           "elasticity2d:40", "elasticity3d:9", "wathen:31x29", "trefethen:3000"}) {
     INFO(text);
     const auto A = generate_problem(text);
     CHECK(A.rows > 2048);
@@ -147,6 +150,28 @@ TEST_CASE("convection is upwind and vanishes with the Peclet number") {
     CHECK(A(0, stride) == -1);
   }
   CHECK(same_matrix(generate_problem("convection3d:4:0"), generate_problem("poisson3d:4")));
+}
+
+TEST_CASE("diffusion3d is conservative, within its contrast, and varies") {
+  // Of one conductivity: six neighbours, or the boundary at half the distance.
+  const Dense even = dense(generate_problem("diffusion3d:3:1"));
+  CHECK(even(13, 13) == 6);
+  CHECK(even(0, 0) == 3 * 1 + 3 * 2);
+  CHECK(even(13, 12) == -1);
+  const auto A = generate_problem("diffusion3d:9:100");
+  const index_t center = 4 + 9 * (4 + 9 * 4);
+  double sum = 0, least = 100, largest = 0;
+  for (index_t k = A.row_offsets(center); k < A.row_offsets(center + 1); ++k) sum += A.values(k);
+  CHECK(std::abs(sum) < 1e-12);
+  for (index_t row = 0; row < A.rows; ++row)
+    for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
+      if (A.columns(k) != row) {
+        least = std::min(least, -A.values(k));
+        largest = std::max(largest, -A.values(k));
+      }
+  CHECK(least >= 1);
+  CHECK(largest <= 100);
+  CHECK(largest > 20 * least);
 }
 
 TEST_CASE("anisotropic2d is weak along y") {
@@ -271,41 +296,25 @@ TEST_CASE("a problem is told from a file") {
 }
 
 TEST_CASE("malformed problems are refused with the expected syntax") {
-  const char* const malformed[] = {"poisson2d:",
-                                   "poisson2d:0",
-                                   "poisson2d:-3",
-                                   "poisson2d:3x",
-                                   "poisson2d:x3",
-                                   "poisson2d:3x4x5",
-                                   "poisson2d:3.5",
-                                   "poisson2d:3:4",
-                                   "poisson2d: 3",
-                                   "poisson2d:+3",
-                                   "poisson2d",
-                                   "poisson3d:3x4",
-                                   "poisson3d:3x4x5x6",
-                                   "stencil27:3x3",
-                                   "stencil27:three",
-                                   "elasticity2d:2x2",
-                                   "elasticity3d:",
-                                   "elasticity3d:0",
-                                   "wathen:3",
-                                   "wathen:3x4x5",
-                                   "wathen:3x0",
-                                   "trefethen:0",
-                                   "trefethen:2x2",
-                                   "convection3d:4",
-                                   "convection3d:4:",
-                                   "convection3d:4:-1",
-                                   "convection3d:4:nan",
-                                   "convection3d:4:1e999",
-                                   "convection3d:4:1:2",
-                                   "anisotropic2d:4",
-                                   "anisotropic2d:4:0",
-                                   "anisotropic2d:4:inf",
-                                   "anisotropic2d:4:-1",
-                                   "anisotropic2d:4:1x",
-                                   "poisson2d:99999999999999999999"};
+  const char* const malformed[] = {"poisson2d:",         "poisson2d:0",
+                                   "poisson2d:-3",       "poisson2d:3x",
+                                   "poisson2d:x3",       "poisson2d:3x4x5",
+                                   "poisson2d:3.5",      "poisson2d:3:4",
+                                   "poisson2d: 3",       "poisson2d:+3",
+                                   "poisson2d",          "poisson3d:3x4",
+                                   "poisson3d:3x4x5x6",  "stencil27:3x3",
+                                   "stencil27:three",    "elasticity2d:2x2",
+                                   "elasticity3d:",      "elasticity3d:0",
+                                   "wathen:3",           "wathen:3x4x5",
+                                   "wathen:3x0",         "trefethen:0",
+                                   "trefethen:2x2",      "convection3d:4",
+                                   "convection3d:4:",    "convection3d:4:-1",
+                                   "convection3d:4:nan", "convection3d:4:1e999",
+                                   "convection3d:4:1:2", "anisotropic2d:4",
+                                   "anisotropic2d:4:0",  "anisotropic2d:4:inf",
+                                   "anisotropic2d:4:-1", "anisotropic2d:4:1x",
+                                   "diffusion3d:4",      "diffusion3d:4:0.5",
+                                   "diffusion3d:4x4:2",  "poisson2d:99999999999999999999"};
   for (const std::string text : malformed) {
     INFO(text);
     const std::string name = text.substr(0, text.find(':'));
@@ -325,7 +334,7 @@ TEST_CASE("problems beyond 32-bit indices are refused before anything is allocat
         "poisson3d:2147483647", "stencil27:431", "stencil27:2147483647", "elasticity2d:12000",
         "elasticity3d:210", "elasticity3d:2147483647", "wathen:20000x20000",
         "wathen:2147483647x2147483647", "trefethen:2147483647", "convection3d:700:1",
-        "anisotropic2d:21000:1"}) {
+        "anisotropic2d:21000:1", "diffusion3d:700:1", "diffusion3d:2147483647:1"}) {
     INFO(text);
     CHECK_THROWS_WITH(generate_problem(text), ContainsSubstring("more than 2^31 - 1"));
   }

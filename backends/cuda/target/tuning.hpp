@@ -27,6 +27,12 @@ inline constexpr int bcsr_2_lanes = 8;
 /// Threads of a product that a processor should have before rows are shared between more threads.
 inline constexpr double spmv_threads_per_processor = 2048;
 
+/// Conjugate gradients one kernel after the other work with a matrix scaled to a unit diagonal from so many rows on, once so many
+/// iterations have paid for the copy, where so many may follow: to begin and to end takes one.
+inline constexpr index_t least_scaled_rows = 1 << 17;
+inline constexpr index_t iterations_before_scaling = 64;
+inline constexpr index_t least_scaled_iterations = 16;
+
 // --- resident form ---------------------------------------------------------------------------------------
 inline constexpr int resident_threads = 1024;
 inline constexpr int resident_blocks_per_processor = 1;

@@ -29,6 +29,13 @@ inline constexpr int bcsr_2_lanes = 8;
 /// it has room for; not measured.
 inline constexpr double spmv_threads_per_processor = 2048;
 
+/// Conjugate gradients one kernel after the other work with a matrix scaled to a unit diagonal from so many rows on, once so many
+/// iterations have paid for the copy, where so many may follow: to begin and to end takes one. As on NVIDIA
+/// GPUs; not measured here.
+inline constexpr index_t least_scaled_rows = 1 << 17;
+inline constexpr index_t iterations_before_scaling = 64;
+inline constexpr index_t least_scaled_iterations = 16;
+
 // --- resident form ---------------------------------------------------------------------------------------
 /// Eight waves of 64 leave each lane 256 of the 512 registers of its place in a SIMD. With twice the threads compilers
 /// spill in blocks of 2, 3 and 4; speed not measured.
