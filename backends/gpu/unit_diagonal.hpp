@@ -200,8 +200,9 @@ class UnitDiagonal {
     }
     std::size_t bytes = 0;
     place(nullptr, bytes);
-    if (free_bytes(queue.device) < most_of_free * double(bytes))
-      throw OutOfMemory("UnitDiagonal", bytes, std::size_t(free_bytes(queue.device)));
+    const double free = free_bytes(queue.device);  // 0: not known
+    if (free > 0 && free < share_of_free * double(bytes))
+      throw OutOfMemory("UnitDiagonal", bytes, static_cast<std::size_t>(free));
     memory_.emplace(queue.device, bytes);
     bytes = 0;
     place(memory_->template as<std::byte>(), bytes);
@@ -253,8 +254,8 @@ class UnitDiagonal {
   }
 
  private:
-  /// Free memory that is left to others, as a multiple of what this takes.
-  static constexpr double most_of_free = 2;
+  /// Free memory has to be so many times what this takes: most is left to others.
+  static constexpr double share_of_free = 2;
 
   /// What tells one matrix from another.
   static Operand known(Operand A) {
