@@ -24,11 +24,12 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
+/// Whether a method says what scaling does to it.
 template <class Method>
 inline constexpr bool scales = false;
 template <class Method>
-requires requires { Method::Scaled::residual; }
-inline constexpr bool scales<Method> = true;
+requires requires { typename Method::Scaled; }
+inline constexpr bool scales<Method> = !std::is_void_v<typename Method::Scaled>;
 
 inline constexpr int scaling_threads = 256;
 
@@ -52,6 +53,12 @@ CNC_GPU_DEVICE bool is_entry_of_diagonal(V entry, V inverse) {
   return distance >= -most && distance <= most;
 }
 
+/// The same for both of a symmetric pair.
+template <class V>
+CNC_GPU_DEVICE V scaled_entry(V root, V value, V other_root) {
+  return value * (root * other_root);
+}
+
 /// A thread for each row, and one for the end of the last. Rows are one entry shorter than those of A.
 template <class Column, class V>
 CNC_GPU_KERNEL(scaling_threads)
@@ -73,7 +80,7 @@ scale_csr_kernel(BcsrOperand<V> A, const Column* from, const V* inverse, const V
       found = is_entry_of_diagonal(value, inverse[row]);
     } else if (to >= 0 && to < last) {  // in any case inside the arrays
       columns[to] = from[k];
-      values[to++] = root[row] * value * root[column];
+      values[to++] = scaled_entry(root[row], value, root[column]);
     }
   }
   if (!found) *unfit = 1;
@@ -104,7 +111,7 @@ scale_slices_kernel(BsellOperand<V> A, const Column* from, const V* inverse, con
       found = is_entry_of_diagonal(value, inverse[row]);
     } else if (to >= 0 && to < last) {
       columns[to] = from[k];
-      values[to] = padding ? V(0) : root[row] * value * root[column];
+      values[to] = padding ? V(0) : scaled_entry(root[row], value, root[column]);
       to += C;
     }
   }
@@ -125,7 +132,7 @@ scale_diagonals_kernel(DiaOperand<V> A, index_t main, const V* inverse, const V*
     } else {
       const offset_t column = row + A.offsets[d];
       values[offset_t(d - (d > main)) * A.rows + row] =
-          column >= 0 && column < A.cols ? root[row] * value * root[column] : V(0);
+          column >= 0 && column < A.cols ? scaled_entry(root[row], value, root[column]) : V(0);
     }
   }
 }

@@ -27,7 +27,7 @@ CsrMatrix<V> rescaled(const CsrMatrix<V>& A, double spread) {
   Vector<V> values("values", A.values.extent(0));
   for (index_t row = 0; row < A.rows; ++row)
     for (index_t k = A.row_offsets(row); k < A.row_offsets(row + 1); ++k)
-      values(k) = static_cast<V>(factor(row) * double(A.values(k)) * factor(A.columns(k)));
+      values(k) = static_cast<V>(double(A.values(k)) * (factor(row) * factor(A.columns(k))));
   return {A.rows, A.cols, 1, A.row_offsets, A.columns, values};
 }
 
