@@ -4,14 +4,16 @@
 
 #include <cnc/contract/operands.hpp>
 
+#include <gpu/runtime.hpp>
 #include <gpu/spmv_kernel.hpp>
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-/// CSR with equal shares of the nonzeros: block k of the grid owns the rows that begin in the k-th share, so
+/// CSR with equal shares of the nonzeros, which are its units: a block of threads owns the rows that begin in its share, so
 /// all blocks read about the same number of contiguous entries however uneven the rows are. Products go to
 /// shared memory, then groups of lanes add up the rows from there; a row longer than shared memory is carried
 /// from one chunk to the next. No atomics, and no set-up: each block finds its rows by searching the offsets.
+/// Those that begin at the end of all entries, which are empty, belong to the last share.
 ///
 /// Source   Dehnavi, Fernandez & Giannacopoulos 2010, "Finite-element sparse matrix vector multiplication on
 ///          graphic processing units", section III. The search is ours; they partition in advance.
@@ -23,7 +25,11 @@ struct BalancedCsr {
   static constexpr int most_threads = 256;
   static constexpr int capacity = entries_per_thread * most_threads;
 
-  constexpr index_t share(int threads) const { return entries_per_thread * threads; }
+  static constexpr int spmv_threads = 0, summing_threads = 1024;
+
+  static constexpr index_t share(int threads) { return entries_per_thread * threads; }
+  constexpr index_t units() const { return A.rows == 0 || A.blocks > 0 ? A.blocks : 1; }
+  constexpr index_t units_per_pass(int threads) const { return share(threads); }
 
   struct Rows {
     index_t begin, end;
@@ -47,16 +53,15 @@ struct BalancedCsr {
     return low;
   }
 
-  /// The rows of this block. Collective.
-  CNC_GPU_DEVICE Rows own_rows() const {
+  /// The rows of a share. Collective.
+  CNC_GPU_DEVICE Rows rows_of(index_t share_begin, index_t share_end) const {
     CNC_GPU_SHARED index_t bounds[2];
-    const offset_t first = offset_t(block_index()) * share(block_threads());
+    block_barrier();  // those of the last share may still be read
     for (int side = thread_index() / wave; side < 2; side += block_threads() / wave) {
-      const offset_t target = first + side * share(block_threads());
-      // The last block also has the empty rows at the end.
+      const index_t target = side == 0 ? share_begin : share_end;
       const index_t bound = target >= A.blocks && side == 1 ? A.rows
                             : target == 0                   ? 0
-                                          : first_row_from(static_cast<index_t>(target));
+                                                            : first_row_from(target);
       if (thread_index() % wave == 0) bounds[side] = bound;
     }
     block_barrier();
@@ -82,11 +87,11 @@ struct BalancedCsr {
   }
 
   template <class X, class Sink>
-  CNC_GPU_DEVICE void walk(const X& x, Sink& sink) const {
+  CNC_GPU_DEVICE void walk(index_t share_begin, index_t share_end, const X& x, Sink& sink) const {
     CNC_GPU_SHARED V products[capacity];
     CNC_GPU_SHARED V next_carry;
     CNC_GPU_SHARED index_t next_row;
-    const Rows rows = own_rows();
+    const Rows rows = rows_of(share_begin, share_end);
     if (rows.begin == rows.end) return;
     const index_t end = A.row_offsets[rows.end];
     int lanes = 1;
@@ -132,25 +137,23 @@ struct BalancedCsr {
   }
 };
 
-template <class Rows, class V>
-CNC_GPU_KERNEL(256)
-balanced_spmv_kernel(Rows rows, V alpha, const V* x, V beta, V* y) {
-  StoreProduct<V> sink{alpha, beta, y};
-  rows.walk(PlainVector<V>{x}, sink);
+/// Set-up that a product of CSR keeps: that rows are dealt out in equal shares.
+struct BalancedPlan final : MatrixPlan {};
+
+/// Whether products of a matrix deal out its entries, not its rows.
+template <class Operand>
+bool is_balanced(const Operand& A) {
+  return dynamic_cast<const BalancedPlan*>(A.plan) != nullptr;
 }
 
-/// y := alpha A x + beta y for CSR, in equal shares.
-template <int wave, class M, class V>
-void balanced_spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A, const V* x, V beta, V* y) {
-  using Balanced = BalancedCsr<wave, M, V>;
-  if (A.block_size != 1)
-    throw UnsupportedOperation("equal shares of nonzeros are for block size 1 (csr)");
-  const Balanced rows{A};
-  const int threads = chosen_threads(queue, Balanced::most_threads, Balanced::most_threads);
-  const index_t blocks =
-      A.rows == 0 ? 0 : std::max<index_t>(1, ceil_div(A.blocks, rows.share(threads)));
-  launch("spmv", queue, {blocks, threads}, balanced_spmv_kernel<Balanced, V>, rows, alpha, x, beta,
-         y);
+inline constexpr int longest_threads = 256;
+
+/// Whether a row has more entries than `most`.
+template <int wave>
+CNC_GPU_KERNEL(longest_threads)
+longest_kernel(index_t rows, const index_t* row_offsets, index_t most, std::int32_t* found) {
+  const offset_t row = offset_t(block_index()) * block_threads() + thread_index();
+  if (row < rows && row_offsets[row + 1] - row_offsets[row] > most) *found = 1;
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

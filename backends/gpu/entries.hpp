@@ -95,6 +95,9 @@ struct PeerEntries {
 /// The products of one format.
 template <int wave, class Operand, class V>
 struct MatrixEntries {
+  /// That products deal out entries, not rows (BalancedCsr), where some row is so long that others would wait for it; null: they do
+  /// not.
+  static std::unique_ptr<MatrixPlan> plan(const Queue&, const Operand& A);
   static void spmv(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y);
   static void relax(const Queue&, const Operand& A, const RelaxationStep<V>&, const V* x, V* y);
   static void spmv_dot(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&);

@@ -56,10 +56,30 @@ void MatrixEntries<wave, Operand, V>::product_of_scaled(const Queue& queue, cons
                                                         const V* x, V* y,
                                                         const ProductDots<V>& dots,
                                                         const RunState* run) {
-  if constexpr (std::is_same_v<typename Operand::value_type, V>)
-    with_scalar_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
+  if constexpr (std::is_same_v<typename Operand::value_type, V>) {
+    const auto multiply = [&](const auto& rows, int tuned) {
       launch_product<wave, 1, true>(queue, rows, chosen_threads(queue, tuned), x, y, dots, run);
-    });
+    };
+    if (!with_shares<wave, V>(A, multiply)) with_scalar_rows<wave, V>(queue, A, multiply);
+  }
+}
+
+template <int wave, class Operand, class V>
+std::unique_ptr<MatrixPlan> MatrixEntries<wave, Operand, V>::plan(const Queue& queue,
+                                                                  const Operand& A) {
+  if constexpr (requires { A.row_offsets; }) {
+    constexpr int together = BcsrRows<wave, 1, 2, false, typename Operand::value_type, V>::together;
+    const int most = csr_lanes(queue, A.rows, A.blocks, wave) * together * tuning::most_row_steps;
+    if (A.block_size != 1 || A.rows == 0 || A.blocks <= most) return nullptr;
+    auto* const found = reinterpret_cast<std::int32_t*>(queue.partials);
+    fill_bytes(queue, found, 0, sizeof *found);
+    launch("longest", queue, {ceil_div(A.rows, longest_threads), longest_threads},
+           longest_kernel<wave>, A.rows, A.row_offsets, most, found);
+    std::int32_t is_uneven = 0;
+    copy_to_host(queue, &is_uneven, found, sizeof is_uneven);
+    if (is_uneven != 0) return std::make_unique<BalancedPlan>();
+  }
+  return nullptr;
 }
 
 template <int wave, class Operand, class V>
@@ -75,7 +95,11 @@ template <int wave, RowMapping mapping, class M, class V>
 void MappingEntries<wave, mapping, M, V>::spmv(const Queue& queue, V alpha, const BcsrOperand<M>& A,
                                                const V* x, V beta, V* y) {
   if constexpr (mapping == RowMapping::balanced) {
-    balanced_spmv<wave>(queue, alpha, A, x, beta, y);
+    if (A.block_size != 1)
+      throw UnsupportedOperation("equal shares of nonzeros are for block size 1 (csr)");
+    using Balanced = BalancedCsr<wave, M, V>;
+    launch_spmv(queue, Balanced{A}, chosen_threads(queue, Balanced::most_threads), alpha, x, beta,
+                y);
   } else {
     constexpr bool per_block = mapping == RowMapping::row_per_block;
     with_block_size(A.block_size, [&](auto size) {

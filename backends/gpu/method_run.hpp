@@ -71,7 +71,8 @@ std::unique_ptr<RunPlan> PlanEntries<wave, Operand, V>::plan(const Queue& queue,
                              method_facts(runs.method).meets_once &&
                              runs.preconditioner != PreconditionerKind::block_jacobi;
   const bool is_automatic = runs.form == SolveForm::automatic || runs.form == SolveForm::run;
-  if (may_meet_once && (runs.form == SolveForm::one_meeting || (is_automatic && parts_pay(A, 0))))
+  if (may_meet_once &&
+      (runs.form == SolveForm::one_meeting || (is_automatic && !is_balanced(A) && parts_pay(A, 0))))
     make_parts(queue, A, *plan, static_cast<int>(runs.method),
                runs.preconditioner == PreconditionerKind::jacobi, nullptr);
   return plan;
@@ -171,10 +172,10 @@ struct MethodRunner {
       plan.iterations += run.iterations - iterations_met_once;
   }
 
-  /// Whether to try a form in one launch.
+  /// Whether to try a form in one launch, where a long row would have all blocks wait for one of them.
   bool asks_for(SolveForm form) const {
     return !between() && !messages() && (peers() == nullptr || form == SolveForm::one_meeting) &&
-           (run.form == form || run.form == SolveForm::run);
+           (run.form == form || (run.form == SolveForm::run && !is_balanced(A)));
   }
 
   /// Begins a recurrence where the run is to, once.

@@ -213,6 +213,7 @@ class UnitDiagonal {
     memory_.emplace(queue.device, bytes);
     bytes = 0;
     place(memory_->template as<std::byte>(), bytes);
+    scaled_.plan = A.plan;
     if constexpr (requires { A.diagonals; })
       copy_to_device(queue, places_, offsets_.data(), offsets_.size() * sizeof(index_t));
   }
@@ -221,6 +222,7 @@ class UnitDiagonal {
   bool takes(const Operand& A) {
     if (A.values != made_of_.values) forget_values();
     made_of_.values = A.values;
+    scaled_.plan = A.plan;
     return known(A) == known(made_of_);
   }
   /// To be called when values are others.

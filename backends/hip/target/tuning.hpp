@@ -29,6 +29,9 @@ inline constexpr int bcsr_2_lanes = 8;
 /// it has room for; not measured.
 inline constexpr double spmv_threads_per_processor = 2048;
 
+/// Steps in which the lanes of a CSR row go through it, up to which rows are dealt out whole.
+inline constexpr int most_row_steps = 64;
+
 /// Conjugate gradients one kernel after the other work with a matrix scaled to a unit diagonal from so many rows on, once so many
 /// iterations have paid for the copy, where so many may follow: to begin and to end takes one. As on NVIDIA
 /// GPUs; not measured here.
