@@ -118,8 +118,8 @@ struct Tables {
         .relax = by_wave<MatrixEntries<waves, Operand, V>::relax...>,
         .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
         .spmm = by_wave<MatrixEntries<waves, Operand, V>::spmm...>,
-        .plan = by_wave<MatrixEntries<waves, Operand, V>::plan...>,
         .arnoldi = by_wave<BasisEntries<waves, Operand, V>::arnoldi...>,
+        .plan = by_wave<MatrixEntries<waves, Operand, V>::plan...>,
         .run_plan = by_wave<PlanEntries<waves, Operand, V>::plan...>};
     [&]<int... method>(std::integer_sequence<int, method...>) {
       ((table.run[method] = run_entry<Operand, V, method>), ...);
