@@ -6,6 +6,7 @@
 #include "convert/search.hpp"
 #include "convert/sorted_rows.hpp"
 #include "convert/unpack.hpp"
+#include "convert/value_table.hpp"
 
 #include <cnc/convert.hpp>
 
@@ -200,10 +201,14 @@ CsrMatrix<T, Space> to_csr(const BcsrMatrix<T, Space>& A) {
 template <class Exec, class T, class S, class Space>
 void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
   require_refreshable(A, given);
-  if (shares_arrays(A, given)) return;
+  if (shares_arrays(A, given)) {
+    A.value_table = renewed_value_table<Exec>(A.values, A.value_table);
+    return;
+  }
   require(!A.read_only, "update_values: the values of the matrix are const");
   const CsrMatrix<S, Space> source = ascending_csr<Exec>(given);
   const auto before = std::exchange(A.dictionary, {});  // none, should this fail half way
+  const auto table = std::exchange(A.value_table, {});
   require_none_refused<T>(
       sum_over<Least>(instance<Exec>(),
                       static_cast<offset_t>(A.block_rows()) * sharing<Exec>(A.block_size),
@@ -211,6 +216,7 @@ void update_values(BcsrMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
       source);
   A.nonzeros = source.nonzeros;
   if (!before.empty()) A.dictionary = row_dictionary<Exec, T>(source, before);
+  A.value_table = renewed_value_table<Exec>(A.values, table);
 }
 
 template <class To, class Exec, class From, class Space>

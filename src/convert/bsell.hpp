@@ -6,6 +6,7 @@
 #include "convert/row_dictionary.hpp"
 #include "convert/sort_rows.hpp"
 #include "convert/unpack.hpp"
+#include "convert/value_table.hpp"
 #include "huge_pages.hpp"
 
 #include <cnc/convert.hpp>
@@ -261,6 +262,7 @@ void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
   require_refreshable(A, given);
   const CsrMatrix<S, Space> source = ascending_csr<Exec>(given);
   const auto before = std::exchange(A.dictionary, {});  // none, should this fail half way
+  const auto table = std::exchange(A.value_table, {});
   const auto target = A.operand();
   require_none_refused<T>(
       sum_over<Least>(instance<Exec>(), lane_row_threads<Exec>(target),
@@ -270,6 +272,7 @@ void update_values(BsellMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
   A.nonzeros = source.nonzeros;
   if (!before.empty()) A.dictionary = row_dictionary<Exec, T>(source, before);
   A.dictionary.forget_runs();
+  A.value_table = renewed_value_table<Exec>(A.values, table);
 }
 
 }  // namespace set_up
