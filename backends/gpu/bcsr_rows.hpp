@@ -126,26 +126,38 @@ struct BcsrRows {
   template <class Column, class X>
   CNC_GPU_DEVICE V add_entries(const Column* columns, index_t unit, int first, int step,
                                const X& x) const {
+    const std::uint8_t* const codes = A.value_table.codes;  // null for all threads or for none
     index_t k = load_cached(A.row_offsets + unit) + first;
     V sum = 0;
     for (index_t left = load_cached(A.row_offsets + unit + 1) - k; left > 0;
          left -= together * step, k += together * step) {
       Column column[together];
-      M value[together];
+      ValueOrCode<M> held[together];
       V of_x[together];
-      CNC_GPU_UNROLL
-      for (int u = 0; u < together; ++u) {
-        if (left <= u * step) continue;
-        // Neighbouring lanes share lines over several steps, so these loads live from the first-level cache.
-        column[u] = load_cached(columns + k + u * step);
-        value[u] = load_cached(A.values + k + u * step);
+      // Neighbouring lanes share lines over several steps, so these loads live from the first-level cache.
+      if (codes == nullptr) {
+        CNC_GPU_UNROLL
+        for (int u = 0; u < together; ++u)
+          if (left > u * step) held[u].value = load_cached(A.values + k + u * step);
+      } else {
+        CNC_GPU_UNROLL
+        for (int u = 0; u < together; ++u)
+          held[u].code = left > u * step ? load_cached(codes + k + u * step) : 0u;
       }
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
-        if (left > u * step) of_x[u] = x(column_at(column[u], unit));
+        if (left > u * step) column[u] = load_cached(columns + k + u * step);
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
-        if (left > u * step) sum += static_cast<V>(value[u]) * of_x[u];
+        if (left > u * step) of_x[u] = x(column_at(column[u], unit));
+      if (codes != nullptr) {
+        CNC_GPU_UNROLL
+        for (int u = 0; u < together; ++u)
+          if (left > u * step) held[u].value = load_cached(A.value_table.values + held[u].code);
+      }
+      CNC_GPU_UNROLL
+      for (int u = 0; u < together; ++u)
+        if (left > u * step) sum += static_cast<V>(held[u].value) * of_x[u];
     }
     return sum;
   }

@@ -30,7 +30,8 @@ struct BsellRows {
   /// The same rows in the resident kernel, whose threads have few registers.
   using Resident = BsellRows<static_block, M, V, sizeof(M) == 8 ? 12 : 24>;
   Resident resident() const { return {A, split, shift}; }
-  static constexpr int spmv_threads = 0;
+  static constexpr int spmv_threads = static_block == 1 ? 1280 : 0;
+  static constexpr int relaxing_threads = 0;
   static constexpr int summing_threads = static_block == 1 ? 1280 : static_block == 5 ? 1024 : 0;
 
   constexpr int block() const { return static_block > 0 ? static_block : A.block_size; }
@@ -89,23 +90,38 @@ struct BsellRows {
   CNC_GPU_DEVICE void add_entries(const Column* columns, const M* values, index_t place,
                                   index_t slot, index_t slots, index_t step, const X& x,
                                   V& sum) const {
+    const bool by_table = A.value_table.codes != nullptr;  // for all threads or for none
     for (; slot < slots; slot += together * step) {
       Column column[together];
       // Converted to V at the end only: a conversion among the loads would wait for each of them.
-      M value[together];
+      ValueOrCode<M> held[together];
       V of_x[together];
+      if (!by_table) {
+        CNC_GPU_UNROLL
+        for (int u = 0; u < together; ++u)
+          if (slot + u * step < slots) held[u].value = load_once(values + slot + u * step);
+      } else {
+        // Scalars: a value's code is where the value is.
+        const std::uint8_t* const codes = A.value_table.codes + (values - A.values);
+        CNC_GPU_UNROLL
+        for (int u = 0; u < together; ++u)
+          held[u].code = slot + u * step < slots ? load_cached(codes + slot + u * step) : 0u;
+      }
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
         if (slot + u * step < slots) column[u] = load_once(columns + slot + u * step);
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
-        if (slot + u * step < slots) value[u] = load_once(values + slot + u * step);
-      CNC_GPU_UNROLL
-      for (int u = 0; u < together; ++u)
         if (slot + u * step < slots) of_x[u] = x(column_at(column[u], place));
+      if (by_table) {
+        CNC_GPU_UNROLL
+        for (int u = 0; u < together; ++u)
+          if (slot + u * step < slots)
+            held[u].value = load_cached(A.value_table.values + held[u].code);
+      }
       CNC_GPU_UNROLL
       for (int u = 0; u < together; ++u)
-        if (slot + u * step < slots) sum += static_cast<V>(value[u]) * of_x[u];
+        if (slot + u * step < slots) sum += static_cast<V>(held[u].value) * of_x[u];
     }
   }
 

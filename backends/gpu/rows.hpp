@@ -9,6 +9,7 @@
 //   spmv_threads, summing_threads         threads that a processor should hold in kernels of the product alone, and
 //                                         of those that also sum: what registers are rationed by. 0: as many
 //                                         registers as the compiler likes, where loads in flight matter more
+//   relaxing_threads                      where it is there: what spmv_threads is, for steps of a relaxation
 //   reducing_threads                      where it is there: so many threads of a product a processor is to have, which go on from
 //                                         pass to pass; else a product alone has a block for each pass, one with dots
 //                                         1024 threads, or, with fills_processors, as many as it may
@@ -33,6 +34,13 @@ struct RowPerThread {
   static constexpr int unit_rows() { return 1; }
   constexpr index_t units_per_pass(int threads) const { return threads; }
   CNC_GPU_DEVICE index_t first_row(index_t unit) const { return unit; }
+};
+
+/// A stored value under way or, until it is looked up in a table of values, the code of it: in the same registers.
+template <class M>
+union ValueOrCode {
+  M value;
+  unsigned code;
 };
 
 /// x as it is in memory, not written during the kernel.

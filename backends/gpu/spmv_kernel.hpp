@@ -56,8 +56,14 @@ spmv_kernel(Rows rows, V alpha, const V* x, V beta, V* y) {
   walk_all(rows, PlainVector<V>{x}, sink);
 }
 
+template <class Rows>
+inline constexpr int relaxing_threads = Rows::spmv_threads;
+template <class Rows>
+requires requires { Rows::relaxing_threads; }
+inline constexpr int relaxing_threads<Rows> = Rows::relaxing_threads;
+
 template <class Rows, class V>
-CNC_GPU_DENSE_KERNEL(max_spmv_threads, Rows::spmv_threads)
+CNC_GPU_DENSE_KERNEL(max_spmv_threads, relaxing_threads<Rows>)
 relax_kernel(Rows rows, RelaxationStep<V> step, const V* x, V* y) {
   StoreRelaxed<V> sink{step, x, y};
   walk_all(rows, PlainVector<V>{x}, sink);

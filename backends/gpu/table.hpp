@@ -151,6 +151,7 @@ struct Tables {
         .dictionaries =
             mapping == RowMapping::automatic ? ReadsDictionaries::as_rows : ReadsDictionaries::no,
         .short_columns = mapping == RowMapping::automatic,
+        .value_tables = mapping == RowMapping::automatic,
         .availability = gpu::availability,
         .record = RecordedOperations::record,
         .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,

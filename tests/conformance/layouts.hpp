@@ -42,7 +42,8 @@ std::vector<Layout<M>> layouts(const CsrMatrix<M>& A, int largest_block = max_bl
   return list;
 }
 
-/// The same, every second one with short columns, and again with a dictionary of rows where A's repeat, for backends that read those.
+/// The same, every second one with short columns, two of three with a table of values where these are few, and again with a dictionary of
+/// rows where A's repeat, for backends that read those.
 template <class M>
 std::vector<Layout<M>> product_layouts(const CsrMatrix<M>& A, int largest_block = max_block_size) {
   std::vector<Layout<M>> list = layouts(A, largest_block);
@@ -53,6 +54,8 @@ std::vector<Layout<M>> product_layouts(const CsrMatrix<M>& A, int largest_block 
       list.push_back({list[k].format, list[k].name + " with different rows", with});
     if ((k + static_cast<std::size_t>(A.rows)) % 2 == 0 && find_short_columns(list[k].A))
       list[k].name += " with short columns";
+    if ((k + static_cast<std::size_t>(A.rows)) % 3 != 0 && find_value_table(list[k].A))
+      list[k].name += " with a table of values";
   }
   return list;
 }
@@ -67,19 +70,22 @@ SparseMatrix transposed_layout(const SparseMatrix& A) {
   return std::get<SparseMatrix>(build_format(transpose(to_csr(A)), {A.format_name(), b}));
 }
 
-/// The same matrix with values and column indices that start at odd elements, and with short columns.
+/// The same matrix with values and column indices that start at odd elements, with short columns and, of an even number of rows,
+/// a table of values.
 template <class SparseMatrix>
 SparseMatrix misaligned(SparseMatrix A) {
   A.values = shifted(A.values);
   if constexpr (requires { A.columns; }) {
     A.columns = shifted(A.columns);
     if (A.short_columns.extent(0) > 0) A.short_columns = shifted(A.short_columns);
+    if (!A.value_table.empty()) A.value_table.codes = shifted(A.value_table.codes);
   }
   return A;
 }
 template <class M>
 Matrix<M> misaligned(Matrix<M> A) {
   find_short_columns(A);
+  if (rows(A) % 2 == 0) find_value_table(A);
   return std::visit([](const auto& a) { return Matrix<M>(misaligned(a)); }, A);
 }
 

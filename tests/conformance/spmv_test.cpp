@@ -120,37 +120,93 @@ void check_spmv(const Backend& backend, Findings& findings) {
 
 CNC_CONFORMANCE_TEST("spmv", check_spmv);
 
+/// What a backend makes of layouts some of whose arrays are wrong on purpose, because it should not read them.
+class WrongArraysCheck {
+ public:
+  WrongArraysCheck(const Backend& backend, Findings& findings, const CsrMatrix<double>& A)
+      : backend_(backend),
+        findings_(findings),
+        rows_(A.rows),
+        x_(random_x(A.cols)),
+        y_(A.rows, Alignment::even),
+        product_(A, x_, 1, 0),
+        weights_(row_weights(A, x_)) {}
+
+  template <class Layout>
+  void run(const Layout& a, const std::string& what) {
+    const auto& ops = matrix_ops<double>(backend_, a.operand());
+    const TestQueue queue(backend_, rows_, 2);
+    ops.spmv(queue, 1.0, Planned(ops, queue, queue(a)).operand, queue(std::as_const(x_)), 0.0,
+             queue(y_));
+    queue.finish();
+    findings_.compare(difference(y_, product_.expected,
+                                 [&](index_t row) {
+                                   return product_.tolerance(weights_[std::size_t(row)], row);
+                                 }),
+                      [&] { return what; });
+  }
+
+ private:
+  static GuardedVector<double> random_x(index_t n) {
+    GuardedVector<double> x(n, Alignment::even);
+    x.randomize(3);
+    return x;
+  }
+
+  const Backend& backend_;
+  Findings& findings_;
+  index_t rows_;
+  GuardedVector<double> x_, y_;
+  Product<double, double> product_;
+  std::vector<RowWeight> weights_;
+};
+
 /// Where the other columns are wrong, a product is right if it reads the short ones.
 void check_reads_short_columns(const Backend& backend, Findings& findings) {
   if (!backend.short_columns) return findings.not_offered("short columns");
   const CsrMatrix<double> A = generate_problem("wathen:14x11");
-  GuardedVector<double> x(A.cols, Alignment::even), y(A.rows, Alignment::even);
-  x.randomize(3);
-  const Product<double, double> product(A, x, 1, 0);
-  const std::vector<RowWeight> weights = row_weights(A, x);
+  WrongArraysCheck check(backend, findings, A);
   for (const char* const format : {"csr", "bsell", "bcsr:2", "bsell:2"}) {
     Matrix<double> layout = build_format(A, parse_format(format));
     findings.compare(unless(find_short_columns(layout), "none were found"),
                      [&] { return std::string(format); });
-    const auto check = [&](auto& a) {
-      if constexpr (requires { a.columns; })
-        a.columns = zeroed<index_t>("columns", a.columns.extent(0));
-      const auto& ops = matrix_ops<double>(backend, a.operand());
-      const TestQueue queue(backend, A.rows, 2);
-      ops.spmv(queue, 1.0, Planned(ops, queue, queue(a)).operand, queue(std::as_const(x)), 0.0,
-               queue(y));
-      queue.finish();
-      findings.compare(difference(y, product.expected,
-                                  [&](index_t row) {
-                                    return product.tolerance(weights[std::size_t(row)], row);
-                                  }),
-                       [&] { return std::string("columns of 16 bits in ") + format; });
-    };
-    std::visit(check, layout);
+    std::visit(
+        [&](auto& a) {
+          if constexpr (requires { a.short_columns; }) {
+            a.columns = zeroed<index_t>("columns", a.columns.extent(0));
+            check.run(a, std::string("columns of 16 bits in ") + format);
+          }
+        },
+        layout);
   }
 }
 
 CNC_CONFORMANCE_TEST("short columns", check_reads_short_columns);
+
+/// Where the values are wrong, a product is right if it reads the table of them.
+void check_reads_value_table(const Backend& backend, Findings& findings) {
+  if (!backend.value_tables) return findings.not_offered("a table of values");
+  CsrMatrix<double> A = generate_problem("wathen:14x11");
+  for (std::size_t k = 0; k < A.values.extent(0); ++k) A.values(k) = std::sqrt(2.0 + k % 255);
+  WrongArraysCheck check(backend, findings, A);
+  for (const char* const format : {"csr", "bsell"})
+    for (const bool are_short : {false, true}) {
+      Matrix<double> layout = build_format(A, parse_format(format));
+      findings.compare(unless(find_value_table(layout), "none was found"),
+                       [&] { return std::string(format); });
+      if (are_short) find_short_columns(layout);
+      std::visit(
+          [&](auto& a) {
+            if constexpr (requires { a.value_table; }) {
+              a.values = zeroed<double>("values", a.values.extent(0));
+              check.run(a, std::string("a table of values in ") + format);
+            }
+          },
+          layout);
+    }
+}
+
+CNC_CONFORMANCE_TEST("table of values", check_reads_value_table);
 
 }  // namespace
 }  // namespace cnc::testing

@@ -63,6 +63,7 @@ class TestQueue {
     operand.row_offsets = (*this)(A.row_offsets);
     operand.columns = (*this)(A.columns);
     operand.short_columns = (*this)(A.short_columns);
+    operand.value_table = table(A.value_table);
     operand.values = constant(A.values);
     return operand;
   }
@@ -72,6 +73,7 @@ class TestQueue {
     operand.slice_offsets = (*this)(A.slice_offsets);
     operand.columns = (*this)(A.columns);
     operand.short_columns = (*this)(A.short_columns);
+    operand.value_table = table(A.value_table);
     operand.row_permutation = (*this)(A.row_permutation);
     operand.values = constant(A.values);
     return operand;
@@ -142,6 +144,10 @@ class TestQueue {
 #endif
     (void)n;
     return host;
+  }
+  template <class T>
+  ValueTableOperand<T> table(const ValueTable<T>& A) const {
+    return {constant(A.codes), constant(A.values)};
   }
   template <class View>
   auto constant(const View& view) const {
