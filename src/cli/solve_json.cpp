@@ -70,6 +70,7 @@ nlohmann::json report_json(const SolveReport& report) {
       {"values_in_float", report.values_in_float},
       {"row_kinds", report.row_kinds},
       {"short_columns", report.short_columns},
+      {"value_kinds", report.value_kinds},
       {"unit_diagonal", report.unit_diagonal},
       {"form", to_string(report.form)},
       {"arithmetic", to_string(report.arithmetic)},

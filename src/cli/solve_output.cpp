@@ -184,6 +184,11 @@ std::string backend_text(const SolveOutcome& outcome) {
                       plural(report.host_synchronisations));
 }
 
+std::string different_values(const SolveReport& report) {
+  if (report.value_kinds == 0) return "";
+  return print(", %d different value%s", report.value_kinds, plural(report.value_kinds));
+}
+
 std::string repeating_rows(const SolveReport& report) {
   if (report.row_kinds == 0) return "";
   return print(", %d different row%s", static_cast<int>(report.row_kinds),
@@ -198,7 +203,7 @@ void print_format(std::ostream& out, const SolveRequest& request, const SolveOut
   out << labelled("Format", format + (automatic ? " (auto)" : "") +
                                 (in_float ? ", its values in float without loss" : "") +
                                 (outcome.report.short_columns ? ", columns of 16 bits" : "") +
-                                repeating_rows(outcome.report));
+                                different_values(outcome.report) + repeating_rows(outcome.report));
   if (!automatic) return;
   for (const std::string& reason : outcome.advice)
     if (reason.rfind(format + ":", 0) == 0 || reason.rfind("csr:", 0) == 0 ||

@@ -31,6 +31,7 @@ Timing time_product(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const CsrM
   const auto time_layout = [&](auto layout) {
     if (outcome.report.row_kinds > 0) find_row_dictionary(layout, A);
     if (outcome.report.short_columns) find_short_columns(layout);
+    if (outcome.report.value_kinds > 0) find_value_table(layout);
     return time(layout);
   };
   const FormatSpec format = parse_format(outcome.report.format);

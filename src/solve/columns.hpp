@@ -451,7 +451,7 @@ class Batches {
     const double vectors = double(system_.rows) * sizeof(V);
     const double of_iteration = facts.passes + 2.0 * facts.products;
     const double matrix =
-        system_.product_cost(false).bytes * facts.products - 2 * vectors * facts.products;
+        system_.product_cost(false, false).bytes * facts.products - 2 * vectors * facts.products;
     const std::vector<int> batches = split_columns(count, matrix, vectors * of_iteration,
                                                    least_columns, most_columns(facts, count));
     if (const int most = *std::max_element(batches.begin(), batches.end()); most > 1)
@@ -549,7 +549,7 @@ class Batches {
       report.history = std::move(history);
     }
     // The column's share of the matrix, and its vectors.
-    Cost product = system_.product_cost(false);
+    Cost product = system_.product_cost(false, false);
     const Cost vectors = cost::vectors(system_.rows, 2, 0, sizeof(V));
     product.bytes = (product.bytes - vectors.bytes) / columns + vectors.bytes;
     const Cost iteration = product * facts.products + cost::vectors(system_.rows, facts.passes,

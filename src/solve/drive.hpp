@@ -77,6 +77,7 @@ class Drive {
     report_.backend_calls = tally_.backend_calls;
     report_.host_synchronisations = tally_.host_synchronisations;
     add_cost();
+    if (!reads_table()) report_.value_kinds = 0;
     if (options_.record_history) {
       report_.history.reserve(log_.rr.size() + 1);
       report_.history.push_back(initial_ / scale_);
@@ -126,12 +127,16 @@ class Drive {
       passes = cost::plain_passes;
     if (engine_.used() == SolveForm::resident) passes = cost::resident_passes;
     if (engine_.used() == SolveForm::one_meeting) passes = 0;  // all vectors stay on chip
-    Cost product = system_.product_cost(engine_.read_dictionary());
+    Cost product = system_.product_cost(engine_.read_dictionary(), reads_table());
     if (engine_.unit_diagonal()) {  // M^-1 r is r
       product.bytes -= system_.diagonal_bytes();
       passes -= 1;
     }
     return product * facts().products + cost::vectors(system_.rows, passes, flops, sizeof(V));
+  }
+  /// Whether products read the table of values, where there is one: a run with one meeting reads the values.
+  bool reads_table() const {
+    return report_.value_kinds > 0 && engine_.used() != SolveForm::one_meeting;
   }
   /// Of the iterations of this method.
   void add_cost() {
@@ -255,6 +260,7 @@ class Drive {
     report_.values_in_float = false;
     report_.row_kinds = 0;
     report_.short_columns = false;
+    report_.value_kinds = 0;
     take_up(form);
     return true;
   }

@@ -4,6 +4,8 @@
 #include <cnc/options.hpp>
 
 #include "convert/checks.hpp"
+#include "convert/spaces.hpp"
+#include "convert/value_table.hpp"
 #include "solve/diagnosis.hpp"
 #include "solve/prepare.hpp"
 #include "solve/system.hpp"
@@ -34,7 +36,7 @@ struct StoreInFloat {
 
 /// In which layout the matrix of a system is, and its transpose for methods that have products with it: chooses one, builds it
 /// and brings new values into it. What it builds is in the System; where layouts are copies they may store less than
-/// they are made of: values in float, the different rows of few, columns of 16 bits.
+/// they are made of: values in float, the different rows of few, a byte for each of few values, columns of 16 bits.
 template <class V, class Exec>
 class Layouts {
  public:
@@ -82,8 +84,7 @@ class Layouts {
       diagnosis_.know(structure->least_symmetric);
     }
     const bool fits = may_copy_values(options_.format) && takes_float(A);
-    if constexpr (!is_host_space<Space>)
-      if (fits && build_of_rows_that_repeat(A, structure)) return;
+    if (fits && build_of_what_repeats(A, structure)) return;
     const FormatSpec spec = decide(structure, fits);
     if constexpr (!std::is_same_v<V, float>) {
       if (options_.storage == StoragePrecision::f32) return build_in_float(A, spec);
@@ -100,6 +101,7 @@ class Layouts {
         csr != nullptr && csr->block_size == 1) {
       csr->values = A.values;
       csr->dictionary = {};
+      renew_table(*csr);
       system_.plan_products();
     } else {
       cnc::update_values(system_.matrix, A);
@@ -286,16 +288,16 @@ class Layouts {
     return spec;
   }
 
-  /// In the type of the vectors, if rows repeat: a device reads a dictionary of them no faster in float. False, and nothing is
-  /// laid out: they do not.
-  bool build_of_rows_that_repeat(const Csr& A, const std::optional<Structure>& structure) {
-    if (context().backend().dictionaries == ReadsDictionaries::no) return false;
+  /// In the type of the vectors, where products then read less than of float: on devices, if rows repeat or there are few values. False,
+  /// and nothing is laid out: neither is so.
+  bool build_of_what_repeats(const Csr& A, const std::optional<Structure>& structure) {
+    if (!context().backend().value_tables) return false;
     try {
-      const FormatSpec spec = decide(structure, false);
-      if (spec.name == "csr") return false;  // has no dictionary
-      Matrix<V, Space> layout = build_format(A, spec);
+      Matrix<V, Space> layout = build_format(A, decide(structure, false));
       find_dictionary(layout, A);
-      if (!has_dictionary(layout)) return false;
+      find_table(layout, A);
+      if (!has_dictionary(layout) && !has_table(layout)) return false;
+      find_short(layout, A);
       system_.matrix = std::move(layout);
       return true;
     } catch (const OutOfMemory&) {  // float may have room
@@ -305,6 +307,17 @@ class Layouts {
   template <class M>
   static bool has_dictionary(const Matrix<M, Space>& layout) {
     return std::visit([](const auto& a) { return !a.dictionary.empty(); }, layout);
+  }
+  template <class M>
+  static bool has_table(const Matrix<M, Space>& layout) {
+    return std::visit(
+        [](const auto& a) {
+          if constexpr (requires { a.value_table; })
+            return !a.value_table.empty();
+          else
+            return false;
+        },
+        layout);
   }
   /// Under double vectors.
   void build_in_float(const Csr& A, const FormatSpec& spec) {
@@ -329,17 +342,26 @@ class Layouts {
     if (!system_.narrow) return;
     if constexpr (!std::is_same_v<V, float>) {
       auto* csr = std::get_if<BcsrMatrix<float, Space>>(&*system_.narrow);
-      if (system_.narrow_is_exact && csr != nullptr && csr->block_size == 1)  // rows in any order
-        return on_each(exec(), static_cast<offset_t>(A.values.extent(0)),
-                       StoreInFloat{A.values.data(), csr->values.data()});
+      if (system_.narrow_is_exact && csr != nullptr && csr->block_size == 1) {  // rows in any order
+        on_each(exec(), static_cast<offset_t>(A.values.extent(0)),
+                StoreInFloat{A.values.data(), csr->values.data()});
+        return renew_table(*csr);
+      }
     }
     cnc::update_values(*system_.narrow, A);
+  }
+
+  /// Of CSR whose values are others now.
+  template <class M>
+  static void renew_table(BcsrMatrix<M, Space>& csr) {
+    csr.value_table = set_up::renewed_value_table<SetUpExec<Space>>(csr.values, csr.value_table);
   }
 
   /// What says the same as a layout in fewer bytes.
   template <class M>
   void find_fewer_bytes(Matrix<M, Space>& layout, const Csr& A) const {
     find_dictionary(layout, A);
+    find_table(layout, A);
     find_short(layout, A);
   }
 
@@ -378,23 +400,38 @@ class Layouts {
         layout);
   }
 
-  /// Columns of 16 bits, where products read them and no dictionary, and there is room for them beside all that prepare takes.
+  /// A byte for each value, where products read it and no dictionary.
+  template <class M>
+  void find_table(Matrix<M, Space>& layout, const Csr& A) const {
+    const auto may_have = [](const auto& a) {
+      if constexpr (requires { a.value_table; })
+        return a.block_size == 1 && a.dictionary.empty();
+      else
+        return false;
+    };
+    if (context().backend().value_tables && std::visit(may_have, layout))
+      find_if_room(find_value_table<M, Space>, sizeof(std::uint8_t), layout, A);
+  }
+  /// Columns of 16 bits, where products read them and no dictionary.
   template <class M>
   void find_short(Matrix<M, Space>& layout, const Csr& A) const {
-    if (!context().backend().short_columns || options_.storage == StoragePrecision::as_vectors)
-      return;
-    const bool may_have = std::visit(
-        [](const auto& a) {
-          if constexpr (requires { a.short_columns; })
-            return a.dictionary.empty();
-          else
-            return false;
-        },
-        layout);
-    if (!may_have) return;
+    const auto may_have = [](const auto& a) {
+      if constexpr (requires { a.short_columns; })
+        return a.dictionary.empty();
+      else
+        return false;
+    };
+    if (context().backend().short_columns && std::visit(may_have, layout))
+      find_if_room(find_short_columns<M, Space>, sizeof(ShortColumn), layout, A);
+  }
+  /// Unless as_vectors is asked for, and if there is room beside all that prepare takes for so many bytes for each stored value.
+  template <class M>
+  void find_if_room(bool (*find)(Matrix<M, Space>&), std::size_t bytes, Matrix<M, Space>& layout,
+                    const Csr& A) const {
+    if (options_.storage == StoragePrecision::as_vectors) return;
     try {
-      require_room(A.rows, A.nonzeros, double(sizeof(ShortColumn)) * double(stored(layout)));
-      find_short_columns(layout);
+      require_room(A.rows, A.nonzeros, double(bytes) * double(stored(layout)));
+      find(layout);
     } catch (const OutOfMemory&) {  // products do without
     }
   }

@@ -139,13 +139,14 @@ Kokkos::View<T*, Properties...> cloned(const Kokkos::View<T*, Properties...>& vi
   return copy;
 }
 
-/// A matrix that shares nothing with A. It has no dictionary of rows and no short columns.
+/// A matrix that shares nothing with A. It has no dictionary of rows, no table of values and no short columns.
 template <class V, class Space>
 BcsrMatrix<V, Space> cloned(BcsrMatrix<V, Space> A) {
   A.row_offsets = cloned(A.row_offsets);
   A.columns = cloned(A.columns);
   A.short_columns = {};
   A.values = cloned(A.values);
+  A.value_table = {};
   A.dictionary = {};
   return A;
 }
@@ -156,6 +157,7 @@ BsellMatrix<V, Space> cloned(BsellMatrix<V, Space> A) {
   A.short_columns = {};
   A.row_permutation = cloned(A.row_permutation);
   A.values = cloned(A.values);
+  A.value_table = {};
   A.dictionary = {};
   return A;
 }

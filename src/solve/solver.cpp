@@ -428,6 +428,7 @@ struct Solver<V, Exec>::State {
     report.values_in_float = !std::is_same_v<V, float> && system.uses_narrow();
     report.row_kinds = system.row_kinds();
     report.short_columns = with.arithmetic == Arithmetic::fast && system.short_columns();
+    report.value_kinds = with.arithmetic == Arithmetic::fast ? system.value_kinds() : 0;
     report.arithmetic = with.arithmetic;
     report.preconditioner = system.preconditioner().name();
     const bool varies = system.given && system.given->varies();

@@ -69,7 +69,7 @@ struct System {
     std::unique_ptr<MatrixPlan> matrix, narrow, widened, transpose;
   } product_plans;
   int arrays_of_matrix = 0;                        ///< another number whenever they are others
-  std::array<const void*, 5> planned_arrays = {};  ///< by which that is seen
+  std::array<const void*, 7> planned_arrays = {};  ///< by which that is seen
   std::uint64_t planned_stencil = 0;               ///< its revision: kernels are given it as it is
 
   bool uses_narrow() const { return narrow && !narrow_failed; }
@@ -91,6 +91,18 @@ struct System {
       else
         return false;
     });
+  }
+
+  /// Different values, where products read a byte for each; else 0.
+  int value_kinds() const {
+    if (matrix_free || !ctx->backend().value_tables) return 0;
+    const auto kinds = [](const auto& a) {
+      if constexpr (requires { a.value_table; })
+        return a.value_table.kinds;
+      else
+        return 0;
+    };
+    return uses_narrow() ? std::visit(kinds, *narrow) : std::visit(kinds, matrix);
   }
 
   /// Calls f with the operand that iterations use, which holds while f runs; not for matrix-free systems.
@@ -125,11 +137,14 @@ struct System {
   /// Counts up where products read other arrays than before, or are given another stencil.
   void note_arrays() {
     const auto arrays = [](const auto& a) {
-      const void* short_columns = nullptr;
-      if constexpr (requires { a.short_columns; }) short_columns = a.short_columns.data();
-      return std::array<const void*, 5>{a.values.data(), a.dictionary.codes.data(),
-                                        a.dictionary.starts.data(), a.dictionary.entries.data(),
-                                        short_columns};
+      std::array<const void*, 7> list = {a.values.data(), a.dictionary.codes.data(),
+                                         a.dictionary.starts.data(), a.dictionary.entries.data()};
+      if constexpr (requires { a.short_columns; }) list[4] = a.short_columns.data();
+      if constexpr (requires { a.value_table; }) {
+        list[5] = a.value_table.codes.data();
+        list[6] = a.value_table.values.data();
+      }
+      return list;
     };
     const auto revision = [](const auto& a) { return a.dictionary.operand().stencil_revision(); };
     const auto now = uses_narrow() ? std::visit(arrays, *narrow) : std::visit(arrays, matrix);
@@ -436,11 +451,17 @@ struct System {
   }
 
   /// Compulsory traffic of one product with the operator that iterations use, from its arrays or from the dictionary of its
-  /// rows, if it has one.
-  Cost product_cost(bool from_dictionary) const {
+  /// rows, if it has one; by the table of values, if it has one.
+  Cost product_cost(bool from_dictionary, bool by_table) const {
     if (matrix_free) return cost::vectors(rows, 2, 0, sizeof(V));
     const auto cost_of = [&](auto layout) {
-      if (!from_dictionary) std::visit([](auto& a) { a.dictionary = {}; }, layout);
+      std::visit(
+          [&](auto& a) {
+            if (!from_dictionary) a.dictionary = {};
+            if constexpr (requires { a.value_table; })
+              if (!by_table) a.value_table = {};
+          },
+          layout);
       return spmv_cost(layout, sizeof(V));
     };
     const Cost own = uses_narrow() ? cost_of(*narrow) : cost_of(matrix);

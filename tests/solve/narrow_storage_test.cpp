@@ -1,6 +1,8 @@
 #include "solve/solver_test.hpp"
 #include "support/same_matrix.hpp"
 
+#include <set>
+
 using namespace cnc;
 using namespace cnc::testing;
 
@@ -22,6 +24,12 @@ KnownProblem<double> scaled(const std::string& text, const Scale& scale) {
 /// A problem with values that float cannot hold: D from 1 to `spread`.
 KnownProblem<double> unrepresentable(const std::string& text, double spread = 1.7) {
   return scaled(text, [&](index_t i) { return std::pow(spread, i % 7 / 6.0); });
+}
+
+/// Whether values that float holds are stored in it: not where products read less of them in double.
+bool stays_in_float(const Backend& backend, const SolveReport& report, bool is_copy) {
+  if (backend.value_tables && (report.row_kinds > 0 || report.value_kinds > 0)) return false;
+  return is_copy || backend.memory == MemorySpace::device;
 }
 
 }  // namespace
@@ -112,9 +120,9 @@ CNC_SOLVER_TEST("values that float holds are stored in float without loss, and w
                         narrow = solved(StoragePrecision::lossless);
       const bool is_copy = wide.format != "csr";
       CHECK(!wide.values_in_float);
-      CHECK(narrow.values_in_float ==
-            (ctx.backend().memory == MemorySpace::host ? is_copy : narrow.row_kinds == 0));
+      CHECK(narrow.values_in_float == stays_in_float(ctx.backend(), narrow, is_copy));
       CHECK(wide.row_kinds == 0);
+      CHECK(wide.value_kinds == 0);
       // Runs of rows are too short for a host.
       const bool reads = ctx.backend().dictionaries == ReadsDictionaries::as_rows;
       CHECK(narrow.row_kinds == (is_copy && reads ? 9 : 0));
@@ -144,7 +152,7 @@ CNC_SOLVER_TEST("new values that float does not hold are stored in double") {
     };
     const SolveReport before = solve(P);
     const bool in_float = before.values_in_float;
-    CHECK(in_float == (ctx.backend().memory == MemorySpace::host || before.row_kinds == 0));
+    CHECK(in_float == stays_in_float(ctx.backend(), before, true));
     solver.update_values(P.A);
     CHECK(solve(P).values_in_float == in_float);
     solver.update_values(rounded.A);
@@ -423,4 +431,103 @@ CNC_SOLVER_TEST("columns of 16 bits are found, reported and kept with new values
     const Vector<double> x = zeros<double>(P.rows());
     CHECK(!solve_once(ctx, options, P.A, P.b, x).short_columns);
   }
+}
+
+namespace {
+
+/// The same pattern with 9 units on the diagonal and what value(i, j) tells, symmetric, elsewhere.
+template <class Value>
+KnownProblem<double> with_values(const CsrMatrix<double>& pattern, double unit,
+                                 const Value& value) {
+  Vector<double> values("values", pattern.values.extent(0));
+  for (index_t i = 0; i < pattern.rows; ++i)
+    for (index_t k = pattern.row_offsets(i); k < pattern.row_offsets(i + 1); ++k) {
+      const index_t j = pattern.columns(k);
+      values(k) = unit * (i == j ? 9 : value(i, j));
+    }
+  return with_known_solution("with values",
+                             CsrMatrix<double>(pattern.rows, pattern.cols, 1, pattern.row_offsets,
+                                               pattern.columns, values));
+}
+/// Of few values, of which float holds those of unit 1, in rows that do not repeat.
+KnownProblem<double> of_few_values(const CsrMatrix<double>& pattern, int most, double unit) {
+  return with_values(pattern, unit, [&](index_t i, index_t j) {
+    return -1 - (i + 1) * (j + 1) % 101 % most / 1024.0;
+  });
+}
+KnownProblem<double> of_many_values(const CsrMatrix<double>& pattern) {
+  return with_values(pattern, 1,
+                     [](index_t i, index_t j) { return -1 / std::sqrt(2.0 + i + j + i * j); });
+}
+int different_values(const CsrMatrix<double>& A) {
+  return static_cast<int>(
+      std::set<double>(A.values.data(), A.values.data() + A.values.extent(0)).size());
+}
+
+}  // namespace
+
+CNC_SOLVER_TEST("few values are found, reported and looked for again in new values") {
+  const auto pattern = generate_problem("poisson2d:19x18");
+  const std::vector<KnownProblem<double>> problems = {
+      of_few_values(pattern, 40, 1), of_few_values(pattern, 7, 2),
+      of_few_values(pattern, 40, std::sqrt(2.0)), of_many_values(pattern),
+      of_few_values(pattern, 40, 1)};
+  const bool reads = ctx.backend().value_tables;
+  for (const std::string format : {"csr", "bsell:1"})
+    for (const auto storage :
+         {StoragePrecision::lossless, StoragePrecision::f32, StoragePrecision::as_vectors}) {
+      INFO(format << " " << static_cast<int>(storage));
+      SolveOptions options =
+          options_for(Method::pcg, parse_format(format), PreconditionerKind::jacobi);
+      options.rtol = 1e-10;
+      options.storage = storage;
+      if (reads) options.form = SolveForm::graph;  // one meeting reads values
+      auto solver = solver_on<double>(ctx, options);
+      solver.prepare(problems[0].A);
+      bool has = reads && storage != StoragePrecision::as_vectors;
+      for (const auto& problem : problems) {
+        if (&problem != &problems[0]) solver.update_values(problem.A);
+        const Vector<double> x = zeros<double>(problem.rows());
+        const SolveReport report = solver.solve(problem.b, x);
+        CHECK(report.converged());
+        CHECK(relative_difference(x, problem.solution) < 1e-7);
+        // That of padding is one more. Where values were too many once, nobody looks again.
+        const int kinds = different_values(problem.A) + (format == "csr" ? 0 : 1);
+        has = has && kinds <= most_table_values;
+        CHECK(report.value_kinds == (has ? kinds : 0));
+        if (has) CHECK(report.values_in_float == (storage == StoragePrecision::f32));
+      }
+      CHECK(!has);
+    }
+}
+
+CNC_SOLVER_TEST("reports tell whether products read a table of values") {
+  const bool reads = ctx.backend().value_tables;
+  const auto P = of_few_values(generate_problem("poisson2d:9x8"), 5, 1);
+  SolveOptions options = options_for(Method::pcg, {"csr", 1}, PreconditionerKind::jacobi);
+  const auto solved = [&](StoragePrecision storage) {
+    options.storage = storage;
+    const SolveReport report = solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+    CHECK(report.converged());
+    return report;
+  };
+  std::vector<SolveForm> forms = {SolveForm::automatic};
+  if (reads) forms = {SolveForm::streamed, SolveForm::graph, SolveForm::resident};
+  for (const SolveForm form : forms) {
+    INFO(to_string(form));
+    options.form = form;
+    const SolveReport wide = solved(StoragePrecision::as_vectors),
+                      few = solved(StoragePrecision::lossless);
+    CHECK(wide.value_kinds == 0);
+    CHECK(few.value_kinds == (reads ? different_values(P.A) : 0));
+    // 7 of 8 bytes of a value, and 2 of 4 of a column.
+    const double saved = wide.bytes / wide.iterations - few.bytes / few.iterations;
+    if (reads) CHECK(saved == Approx(9.0 * static_cast<double>(P.A.stored())));
+  }
+  if (!reads) return;
+  options.form = SolveForm::one_meeting;
+  CHECK(solved(StoragePrecision::lossless).value_kinds == 0);
+  options.form = SolveForm::automatic;
+  options.arithmetic = Arithmetic::separate;
+  CHECK(solved(StoragePrecision::lossless).value_kinds == 0);
 }

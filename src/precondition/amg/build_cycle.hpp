@@ -55,15 +55,31 @@ RowDictionary<M, Space> dictionary_in(const Exec& exec, const RowDictionary<V, S
   set_up::add_stencil(exec, to);
   return to;
 }
+/// Of values in another precision; which of them is where stays the same.
+template <class M, class Exec, class V, class Space>
+ValueTable<M, Space> table_in(const Exec& exec, const ValueTable<V, Space>& table) {
+  if (table.empty()) return {};
+  return {table.codes, values_in<M>(exec, table.values), table.kinds};
+}
 template <class M, class Exec, class V, class Space>
 Matrix<M, Space> layout_in(const Exec& exec, const Matrix<V, Space>& A) {
   const auto in_other = [&](const auto& a) -> Matrix<M, Space> {
     const auto values = values_in<M>(exec, a.values);
     const auto dictionary = dictionary_in<M>(exec, a.dictionary);
     if constexpr (requires { a.slice_height; }) {
-      return BsellMatrix<M, Space>{a.rows,        a.cols,          a.block_size, a.slice_height,
-                                   a.sort_window, a.slice_offsets, a.columns,    a.row_permutation,
-                                   values,        a.nonzeros,      dictionary,   a.short_columns};
+      return BsellMatrix<M, Space>{a.rows,
+                                   a.cols,
+                                   a.block_size,
+                                   a.slice_height,
+                                   a.sort_window,
+                                   a.slice_offsets,
+                                   a.columns,
+                                   a.row_permutation,
+                                   values,
+                                   a.nonzeros,
+                                   dictionary,
+                                   a.short_columns,
+                                   table_in<M>(exec, a.value_table)};
     } else if constexpr (requires { a.symmetric; }) {
       return DiaMatrix<M, Space>{a.rows, a.cols,     a.symmetric, a.offsets,
                                  values, a.nonzeros, dictionary};
@@ -73,6 +89,7 @@ Matrix<M, Space> layout_in(const Exec& exec, const Matrix<V, Space>& A) {
       to.checked = a.checked;
       to.dictionary = dictionary;
       to.short_columns = a.short_columns;
+      to.value_table = table_in<M>(exec, a.value_table);
       return to;
     }
   };
