@@ -89,6 +89,7 @@ Entry entry_of(const DeviceContext& ctx, const FormatSpec& format, bool automati
   entry.form = to_string(report.form);
   if (report.row_kinds > 0) entry.format += " rows";
   if (report.short_columns) entry.format += " short";
+  if (report.value_kinds > 0) entry.format += " table";
   if (report.unit_diagonal) entry.format += " unit";
   entry.contestant = std::string(backend.name) + " " + entry.format + " " + to_string(form) +
                      (single ? " C-G" : "");
@@ -146,7 +147,8 @@ bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision st
         };
         SolveReport report;  // what short solves do without may be there in long ones
         solve(operands.lengths.longer, &report);
-        reads_less = report.row_kinds > 0 || report.short_columns || report.unit_diagonal;
+        reads_less = report.row_kinds > 0 || report.short_columns || report.value_kinds > 0 ||
+                     report.unit_diagonal;
         if (storage == StoragePrecision::lossless && !reads_less) return false;
         operands.add(entry_of<V>(ctx, format, automatic, method, form, report), residual, solve);
       } catch (const UnsupportedOperation&) {

@@ -20,11 +20,14 @@ struct Operands {
 
 /// What products may read in place of a layout's own arrays.
 template <class SparseMatrix>
-const char* read_beside(const SparseMatrix& A) {
+std::string read_beside(const SparseMatrix& A) {
   if (!A.dictionary.empty()) return " rows";
+  std::string beside;
   if constexpr (requires { A.short_columns; })
-    if (A.short_columns.extent(0) > 0) return " short";
-  return "";
+    if (A.short_columns.extent(0) > 0) beside += " short";
+  if constexpr (requires { A.value_table; })
+    if (!A.value_table.empty()) beside += " table";
+  return beside;
 }
 
 /// Checks the product once, then lines it up. What a backend does not offer is left out.
@@ -73,21 +76,25 @@ void measure(const TestMatrix& matrix, const CsrMatrix<M>& A, const std::string&
     const auto layout =
         std::make_shared<const Matrix<M, DeviceSpace>>(device_layout(operands.A, format));
     const bool automatic = format == formats.automatic;
-    // What solvers take where a matrix is narrow, and where rows repeat.
+    // What solvers take where a matrix is narrow, where its values are few, and where rows repeat.
     const auto with_short_columns = std::make_shared<Matrix<M, DeviceSpace>>(*layout);
     const bool is_narrow = find_short_columns(*with_short_columns);
-    if (automatic) automatic_bytes = spmv_cost(*with_short_columns, sizeof(V)).bytes;
+    const auto with_table = std::make_shared<Matrix<M, DeviceSpace>>(*with_short_columns);
+    const bool has_few_values = find_value_table(*with_table);
+    if (automatic) automatic_bytes = spmv_cost(*with_table, sizeof(V)).bytes;
     const auto with_dictionary = std::make_shared<Matrix<M, DeviceSpace>>(*layout);
     const bool repeats = automatic && find_row_dictionary(*with_dictionary, operands.A);
     for (const auto& ctx : contexts) {
       if (!takes(ctx->backend(), format)) continue;
       const bool reads_rows = repeats && ctx->backend().dictionaries == ReadsDictionaries::as_rows;
       const bool reads_short = is_narrow && ctx->backend().short_columns;
+      const bool reads_table = has_few_values && ctx->backend().value_tables;
       const auto add = [&](const auto& of, bool taken) {
         add_backend<M, V>(*ctx, of, format, taken, operands, options, contestants);
       };
-      add(layout, automatic && !reads_rows && !reads_short);
-      if (reads_short) add(with_short_columns, automatic && !reads_rows);
+      add(layout, automatic && !reads_rows && !reads_short && !reads_table);
+      if (reads_short) add(with_short_columns, automatic && !reads_rows && !reads_table);
+      if (reads_table) add(with_table, automatic && !reads_rows);
       if (reads_rows) add(with_dictionary, true);
     }
   }

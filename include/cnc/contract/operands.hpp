@@ -77,7 +77,7 @@ struct ValueTableOperand {
   const T* values = nullptr;            ///< [most_table_values], the first of which are used
   bool operator==(const ValueTableOperand&) const = default;
 };
-inline constexpr int most_table_values = 256;
+inline constexpr int most_table_values = 256;  ///< different values that such a table holds
 
 /// A block column less where it is: the block row, or in slices C times the slice. Half the bytes of an index, where 16 bits hold that of
 /// every block of a matrix.
