@@ -40,7 +40,8 @@ struct BcsrRows {
   static constexpr bool consecutive = true;
   /// Entries of a CSR row that a lane has under way together.
   static constexpr int together = 4;
-  static constexpr int spmv_threads = static_block == 1 ? 1536 : 0;
+  /// Rows that two lanes share have few entries, and threads hide more than registers.
+  static constexpr int spmv_threads = static_block == 1 ? (lanes == 2 ? 1536 : 1280) : 0;
   // For blocks of 2 the compiler takes too few registers by itself; with waves of 64 that many threads make it spill.
   static constexpr int summing_threads = static_block == 1                 ? 1024
                                          : static_block == 2 && wave == 32 ? 1536

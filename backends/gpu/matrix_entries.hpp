@@ -71,7 +71,8 @@ std::unique_ptr<MatrixPlan> MatrixEntries<wave, Operand, V>::plan(const Queue& q
     constexpr int together = BcsrRows<wave, 1, 2, false, typename Operand::value_type, V>::together;
     const int most = csr_lanes(queue, A.rows, A.blocks, wave) * together * tuning::most_row_steps;
     if (A.block_size != 1 || A.rows == 0 || A.blocks <= most) return nullptr;
-    auto* const found = reinterpret_cast<std::int32_t*>(queue.partials);
+    const DeviceBuffer flag(queue.device, sizeof(std::int32_t));
+    auto* const found = flag.as<std::int32_t>();
     fill_bytes(queue, found, 0, sizeof *found);
     launch("longest", queue, {ceil_div(A.rows, longest_threads), longest_threads},
            longest_kernel<wave>, A.rows, A.row_offsets, most, found);

@@ -17,11 +17,9 @@ struct StoreProductAndDots {
   V* y;
   double dot[dots > 0 ? dots : 1] = {};
   CNC_GPU_DEVICE void operator()(index_t, int, index_t row, V sum) {
-    V of_with = 0;
-    if constexpr (dots > 0) of_with = with[row];
-    if constexpr (unit) sum += of_with;
+    if constexpr (unit) sum += with[row];
     y[row] = sum;
-    if constexpr (dots > 0) dot[0] += double(of_with) * double(sum);
+    if constexpr (dots > 0) dot[0] += double(with[row]) * double(sum);  // `with` may be y
     if constexpr (dots > 1) dot[1] += double(sum) * double(sum);
   }
 };
