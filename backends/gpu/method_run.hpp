@@ -172,10 +172,12 @@ struct MethodRunner {
       plan.iterations += run.iterations - iterations_met_once;
   }
 
-  /// Whether to try a form in one launch, where a long row would have all blocks wait for one of them.
+  /// Whether to try a form in one launch, where a long row would have all blocks wait for one of them. Among ranks, of
+  /// which some may have such a row, all do the same.
   bool asks_for(SolveForm form) const {
     return !between() && !messages() && (peers() == nullptr || form == SolveForm::one_meeting) &&
-           (run.form == form || (run.form == SolveForm::run && !is_balanced(A)));
+           (run.form == form ||
+            (run.form == SolveForm::run && (peers() != nullptr || !is_balanced(A))));
   }
 
   /// Begins a recurrence where the run is to, once.
