@@ -430,7 +430,7 @@ struct MethodRunner {
     const Graph* const graph = run.form == SolveForm::streamed ? nullptr : captured(phases);
     start();
     if constexpr (can_scale)
-      if (phases.is_scaled) plan.scaled->template enter<Method>(queue, v);
+      if (phases.is_scaled) plan.scaled->template change_system<true, Method>(queue, v);
     outcome().stop = 0;  // of the last run
     RunState limits = initial();
     limits.max_iterations = most;
@@ -472,7 +472,7 @@ struct MethodRunner {
     run.launches += 1 + phases.launches_of_finish();
     if constexpr (can_scale)
       if (phases.is_scaled) {
-        plan.scaled->template leave<Method>(queue, v);
+        plan.scaled->template change_system<false, Method>(queue, v);
         run.launches += 2;
       }
     wait_for_end();

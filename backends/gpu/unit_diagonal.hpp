@@ -137,11 +137,11 @@ scale_diagonals_kernel(DiaOperand<V> A, index_t main, const V* inverse, const V*
   }
 }
 
-/// What a recurrence holds, from the system as given to the scaled one, and back with M^-1 r.
-template <class V>
+/// What a recurrence holds, from the system as given to the scaled one, or back with z := M^-1 r.
+template <bool enters, class V>
 CNC_GPU_KERNEL(max_vector_threads)
-enter_scaled_kernel(index_t n, const V* root, V* r, V* p, V* x) {
-  V of_r[entries_together], of_p[entries_together], of_x[entries_together], s[entries_together];
+change_system_kernel(index_t n, const V* root, V* r, V* p, V* x, V* z) {
+  V s[entries_together], of_r[entries_together], of_p[entries_together], of_x[entries_together];
   for_tile(
       block_index(), n,
       [&](int k, index_t i) {
@@ -151,28 +151,10 @@ enter_scaled_kernel(index_t n, const V* root, V* r, V* p, V* x) {
         of_x[k] = x[i];
       },
       [&](int k, index_t i) {
-        r[i] = s[k] * of_r[k];
-        p[i] = of_p[k] / s[k];
-        x[i] = of_x[k] / s[k];
-      });
-}
-template <class V>
-CNC_GPU_KERNEL(max_vector_threads)
-leave_scaled_kernel(index_t n, const V* root, V* r, V* p, V* x, V* z) {
-  V of_r[entries_together], of_p[entries_together], of_x[entries_together], s[entries_together];
-  for_tile(
-      block_index(), n,
-      [&](int k, index_t i) {
-        s[k] = root[i];
-        of_r[k] = r[i];
-        of_p[k] = p[i];
-        of_x[k] = x[i];
-      },
-      [&](int k, index_t i) {
-        r[i] = of_r[k] / s[k];
-        p[i] = s[k] * of_p[k];
-        x[i] = s[k] * of_x[k];
-        z[i] = s[k] * of_r[k];
+        r[i] = enters ? s[k] * of_r[k] : of_r[k] / s[k];
+        p[i] = enters ? of_p[k] / s[k] : s[k] * of_p[k];
+        x[i] = enters ? of_x[k] / s[k] : s[k] * of_x[k];
+        if constexpr (!enters) z[i] = s[k] * of_r[k];
       });
 }
 
@@ -249,17 +231,13 @@ class UnitDiagonal {
   /// By which sums of squares of a scaled residual are those of the one that it stands for.
   const V* diagonal() const { return diagonal_; }
 
-  template <class Method>
-  void enter(const Queue& queue, const MethodVectors<V>& v) const {
+  /// The vectors of a recurrence become those of the scaled system, or, if not `enters`, of the one given.
+  template <bool enters, class Method>
+  void change_system(const Queue& queue, const MethodVectors<V>& v) const {
     using S = typename Method::Scaled;
-    launch("enter_scaled", queue, vectors(queue), enter_scaled_kernel<V>, made_of_.rows, root_,
-           v[S::residual], v[S::direction], v[S::iterate]);
-  }
-  template <class Method>
-  void leave(const Queue& queue, const MethodVectors<V>& v) const {
-    using S = typename Method::Scaled;
-    launch("leave_scaled", queue, vectors(queue), leave_scaled_kernel<V>, made_of_.rows, root_,
-           v[S::residual], v[S::direction], v[S::iterate], v[S::preconditioned]);
+    launch("change_system", queue, vector_grid(queue, made_of_.rows, max_vector_threads),
+           change_system_kernel<enters, V>, made_of_.rows, root_, v[S::residual], v[S::direction],
+           v[S::iterate], v[S::preconditioned]);
   }
 
  private:
@@ -276,10 +254,6 @@ class UnitDiagonal {
     return {static_cast<index_t>((threads + scaling_threads - 1) / scaling_threads),
             scaling_threads};
   }
-  Grid vectors(const Queue& queue) const {
-    return vector_grid(queue, made_of_.rows, max_vector_threads);
-  }
-
   /// The offsets of all diagonals but the main one.
   std::vector<index_t> kept_offsets(const index_t* offsets) const {
     std::vector<index_t> kept;
