@@ -101,11 +101,11 @@ template <class V>
 using SharedSolver = std::shared_ptr<Solver<V, Device>>;
 
 /// One backend in one format: every form that it offers, of every recurrence. With StoragePrecision::lossless only where
-/// products then read something else, and whether they do.
+/// products then read something else, and whether those of the automatic form do.
 template <class V>
 bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision storage,
                bool automatic, Operands<V>& operands) {
-  bool reads_less = false;
+  bool automatic_reads_less = false;
   for (const Method method : recurrences(operands.method)) {
     // Of all forms asked for by name, as a layout for each would not fit beside the others. The plan is that of the first.
     SharedSolver<V> named;
@@ -147,15 +147,16 @@ bool add_forms(DeviceContext& ctx, const FormatSpec& format, StoragePrecision st
         };
         SolveReport report;  // what short solves do without may be there in long ones
         solve(operands.lengths.longer, &report);
-        reads_less = report.row_kinds > 0 || report.short_columns || report.value_kinds > 0 ||
-                     report.unit_diagonal;
-        if (storage == StoragePrecision::lossless && !reads_less) return false;
+        const bool reads_less = report.row_kinds > 0 || report.short_columns ||
+                                report.value_kinds > 0 || report.unit_diagonal;
+        if (form == SolveForm::automatic) automatic_reads_less = reads_less;
+        if (storage == StoragePrecision::lossless && !reads_less) continue;
         operands.add(entry_of<V>(ctx, format, automatic, method, form, report), residual, solve);
       } catch (const UnsupportedOperation&) {
         // Not offered: nothing to time.
       }
   }
-  return reads_less;
+  return automatic_reads_less;
 }
 
 #ifdef CNC_PERF_CUSPARSE

@@ -30,8 +30,10 @@ bool BasisEntries<wave, Operand, V>::arnoldi(const Queue& queue, const Operand& 
       return false;
     }
   };
-  const bool done =
-      with_rows<wave, V>(queue, A, [&](const auto& rows, int) { return make(rows.resident()); });
+  const bool waits = is_balanced(A) && !steps.forced;  // all blocks, for a long row
+  const bool done = !waits && with_rows<wave, V>(queue, A, [&](const auto& rows, int) {
+    return make(rows.resident());
+  });
   if (!done && steps.forced) refuse_resident();
   return done;
 }

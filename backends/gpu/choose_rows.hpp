@@ -153,23 +153,15 @@ bool reads_dictionary_of(const Operand& A) {
   return A.dictionary.codes != nullptr && A.rows >= least_dictionary_rows(A.dictionary);
 }
 
-/// Calls f(rows, threads) with equal shares of the entries where the plan of a product says so. False: it does not.
-template <int wave, class V, class Operand, class F>
-bool with_shares(const Operand& A, const F& f) {
-  if constexpr (requires { A.row_offsets; })
-    if (is_balanced(A)) {
-      using Balanced = BalancedCsr<wave, typename Operand::value_type, V>;
-      f(Balanced{A}, Balanced::most_threads);
-      return true;
-    }
-  return false;
-}
-
 /// Calls f(rows, threads) for a product of its own: with equal shares, or from the dictionary of the rows, if there is one.
 template <int wave, class V, class Operand, class F>
 void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
   using M = typename Operand::value_type;
-  if (with_shares<wave, V>(A, f)) return;
+  if constexpr (requires { A.row_offsets; })
+    if (is_balanced(A)) {
+      using Balanced = BalancedCsr<wave, M, V>;
+      return f(Balanced{A}, Balanced::most_threads);
+    }
   if (!reads_dictionary_of(A))
     with_rows<wave, V>(queue, A, f);
   else if (has_short_stencil(A.dictionary))

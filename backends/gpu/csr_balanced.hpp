@@ -10,7 +10,7 @@
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// CSR with equal shares of the nonzeros, which are its units: a block of threads owns the rows that begin in its share, so
-/// all blocks read about the same number of contiguous entries however uneven the rows are. Products go to
+/// blocks read about the same number of contiguous entries, but for rows longer than a share. Products go to
 /// shared memory, then groups of lanes add up the rows from there; a row longer than shared memory is carried
 /// from one chunk to the next. No atomics, and no set-up: each block finds its rows by searching the offsets.
 /// Those that begin at the end of all entries, which are empty, belong to the last share.

@@ -60,7 +60,7 @@ void MatrixEntries<wave, Operand, V>::product_of_scaled(const Queue& queue, cons
     const auto multiply = [&](const auto& rows, int tuned) {
       launch_product<wave, 1, true>(queue, rows, chosen_threads(queue, tuned), x, y, dots, run);
     };
-    if (!with_shares<wave, V>(A, multiply)) with_scalar_rows<wave, V>(queue, A, multiply);
+    with_scalar_rows<wave, V>(queue, A, multiply);
   }
 }
 

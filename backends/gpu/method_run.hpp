@@ -386,6 +386,7 @@ struct MethodRunner {
         const bool is_over = s.breakdown != Breakdown::none || s.rr() <= run.rr_target;
         if (is_over || outcome().iterations < here || here == left()) return true;
         done += here;
+        if (left() < tuning::least_scaled_iterations) return false;
       }
       if (!scale()) return false;
       const UnitDiagonal<Operand>& scaled = *plan.scaled;
@@ -420,7 +421,10 @@ struct MethodRunner {
     } catch (const OutOfMemory&) {
       plan.scaling_refused = true;
     }
-    if (plan.scaling_refused) plan.scaled.reset();
+    if (plan.scaling_refused) {
+      plan.scaled.reset();
+      plan.unscaled_iterations = 0;  // with other values it has to pay again
+    }
     return !plan.scaling_refused;
   }
 
@@ -508,6 +512,7 @@ struct MethodRunner {
                              queue.block_threads,
                              method_index<V, Method>(),
                              version,
+                             phases.is_scaled,
                              peers() != nullptr ? *peers() : PeerOperand<V>()};
     key.A.transpose = nullptr;  // where the operand is does not count, but what it is
     if (transposes<Method>) {

@@ -26,6 +26,7 @@ struct GraphKey {
   int block_threads;
   int method;
   std::uint64_t preconditioner;  ///< its version
+  bool is_scaled;                ///< StreamedRun::is_scaled
   PeerOperand<V> peers;          ///< where there are some
   bool operator==(const GraphKey&) const = default;
 };

@@ -81,8 +81,8 @@ struct RunLink {
   RunOutcome* outcome = nullptr;
   const PeerMeeting* meeting = nullptr;  ///< of the ranks whose sums these are; null: the own alone
   bool takes_sums = false;               ///< those of all ranks that a message has brought
-  /// Vectors are those of the system scaled to a unit diagonal, and the preconditioner's operand holds D: z is r, and what would be z
-  /// gives the sums of the system as given, each in the place of the other.
+  /// Vectors are those of the system scaled to a unit diagonal, where M^-1 r is r. The preconditioner's operand holds D, and the pass
+  /// multiplies r by it for its sums alone, which are then those of the system as given with their places exchanged.
   bool is_scaled = false;
 };
 

@@ -33,7 +33,7 @@ inline constexpr bool scales<Method> = !std::is_void_v<typename Method::Scaled>;
 
 inline constexpr int scaling_threads = 256;
 
-/// D^-1/2 and D; a word for the host where D has none.
+/// D^-1/2 and D; a word for the host where an entry has no root.
 template <class V>
 CNC_GPU_KERNEL(scaling_threads)
 root_kernel(index_t n, const V* inverse, V* root, V* diagonal, std::int32_t* unfit) {
@@ -164,7 +164,8 @@ class UnitDiagonal {
  public:
   using V = typename Operand::value_type;
 
-  /// Whether a matrix can be scaled, and reads less then: not where a byte stands for a row or a value.
+  /// Whether a matrix can be scaled, and reads less then: not where a byte stands for a row or a value, nor where a long row is what
+  /// takes the time.
   static bool suits(const Operand& A, bool reads_dictionary) {
     if constexpr (requires { A.block_size; })
       if (A.block_size != 1) return false;
@@ -175,7 +176,7 @@ class UnitDiagonal {
     } else if constexpr (requires { A.blocks; }) {
       if (A.blocks < A.rows) return false;
     }
-    return A.rows == A.cols && A.rows > 0 && !reads_dictionary;
+    return A.rows == A.cols && A.rows > 0 && !reads_dictionary && A.plan == nullptr;
   }
 
   /// Throws OutOfMemory.
@@ -195,7 +196,6 @@ class UnitDiagonal {
     memory_.emplace(queue.device, bytes);
     bytes = 0;
     place(memory_->template as<std::byte>(), bytes);
-    scaled_.plan = A.plan;
     if constexpr (requires { A.diagonals; })
       copy_to_device(queue, places_, offsets_.data(), offsets_.size() * sizeof(index_t));
   }
@@ -204,7 +204,6 @@ class UnitDiagonal {
   bool takes(const Operand& A) {
     if (A.values != made_of_.values) forget_values();
     made_of_.values = A.values;
-    scaled_.plan = A.plan;
     return known(A) == known(made_of_);
   }
   /// To be called when values are others.
@@ -215,6 +214,7 @@ class UnitDiagonal {
   bool scale(const Queue& queue, const V* inverse) {
     if (!memory_) return false;
     if (inverse == inverse_) return true;
+    forget_values();
     std::int32_t* const unfit = flag_.template as<std::int32_t>();
     *unfit = 0;
     const index_t rows = made_of_.rows;
@@ -254,6 +254,7 @@ class UnitDiagonal {
     return {static_cast<index_t>((threads + scaling_threads - 1) / scaling_threads),
             scaling_threads};
   }
+
   /// The offsets of all diagonals but the main one.
   std::vector<index_t> kept_offsets(const index_t* offsets) const {
     std::vector<index_t> kept;

@@ -2,6 +2,7 @@
 
 #include <cnc/formats.hpp>
 #include <cnc/options.hpp>
+#include <cnc/spmv.hpp>
 
 #include "convert/checks.hpp"
 #include "convert/spaces.hpp"
@@ -295,7 +296,7 @@ class Layouts {
     try {
       Matrix<V, Space> layout = build_format(A, decide(structure, false));
       find_dictionary(layout, A);
-      find_table(layout, A);
+      if (!reads_arrays(layout)) find_table(layout, A);
       if (!has_dictionary(layout) && !has_table(layout)) return false;
       find_short(layout, A);
       system_.matrix = std::move(layout);
@@ -361,8 +362,14 @@ class Layouts {
   template <class M>
   void find_fewer_bytes(Matrix<M, Space>& layout, const Csr& A) const {
     find_dictionary(layout, A);
+    if (reads_arrays(layout)) return;
     find_table(layout, A);
     find_short(layout, A);
+  }
+  /// Whether products read the arrays as they are: those that have a plan do.
+  template <class M>
+  bool reads_arrays(const Matrix<M, Space>& layout) const {
+    return plan_spmv<V>(context(), layout) != nullptr;
   }
 
   /// Products of a layout that is a copy may read the different rows in place of all, where few rows differ.

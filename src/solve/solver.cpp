@@ -539,6 +539,7 @@ void Solver<V, Exec>::prepare_among(std::shared_ptr<detail::OtherRanks> ranks,
     const CsrMatrix<V, Space> A = detail::made_square(s.exec(), s.checked(given));
     s.layouts.require_room(A.rows, A.blocks(), 0);
     s.pattern = s.as_prepared.copy_matrix ? detail::cloned(A) : A;
+    s.pattern.value_table = {};  // the caller's, of values that change without it
     if (s.options.reordering == Reordering::rcm)
       s.ordering.set_up(s.exec(), s.pattern, s.layouts.ordering_block_size(s.pattern));
     else if (A.checked != Checked::ascending && !s.takes_any_order())

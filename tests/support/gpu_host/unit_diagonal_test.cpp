@@ -8,6 +8,7 @@
 
 #include <cnc/preconditioner.hpp>
 #include <cnc/solver.hpp>
+#include <cnc/spmv.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -217,6 +218,7 @@ TEST_CASE("rows in any order, and columns too far apart for 16 bits, are scaled 
           const SolveReport report = solver.solve(P.b, x);
           CHECK(report.converged());
           CHECK(!report.short_columns);
+          if (time == 1) CHECK(report.unit_diagonal);
           CHECK(relative_difference(x, P.solution) < 1e-6);
         }
       }
@@ -240,17 +242,51 @@ TEST_CASE("what has no unit diagonal is left as it is") {
         CHECK(!report.unit_diagonal);
         CHECK(relative_difference(x, P.solution) < 1e-6);
       }
-      SECTION("a negative diagonal") {
+      SECTION("an entry of the diagonal that has no root, among new values") {
         const auto A = deep_copy_of(P.A);
-        for (std::size_t k = 0; k < A.values.extent(0); ++k) A.values(k) = -A.values(k);
+        for (index_t k = A.row_offsets(7); k < A.row_offsets(8); ++k)
+          if (A.columns(k) == 7) A.values(k) = -A.values(k);
         const auto outcome = [&](SolveForm form) {
           Solver<double> solver(ctx, options_in(format, form));
-          solver.prepare(A);
-          const SolveReport report = solver.solve(P.b, zeros<double>(P.rows()));
+          solver.prepare(P.A);
+          const auto solve = [&] { return solver.solve(P.b, zeros<double>(P.rows())); };
+          CHECK(solve().unit_diagonal == (form == SolveForm::graph));
+          solver.update_values(A);
+          const SolveReport report = solve();
           CHECK(!report.unit_diagonal);
+          solver.update_values(P.A);  // where copies have to pay again
+          CHECK(solve().converged());
+          CHECK(solve().unit_diagonal == (form == SolveForm::graph));
           return report.status;
         };
         CHECK(outcome(SolveForm::graph) == outcome(SolveForm::fused_steps));
+      }
+    }
+}
+
+TEST_CASE("a table of the caller's is left as it is, and not read after new values") {
+  const auto P = known_problem<double>("trefethen:60"),
+             Q = rescaled_problem<double>("trefethen:60");
+  for (const Backend* backend : emulated)
+    for (const StoragePrecision storage :
+         {StoragePrecision::as_vectors, StoragePrecision::f32, StoragePrecision::lossless}) {
+      INFO(backend->name << " " << int(storage));
+      Context<> ctx(*backend);
+      Matrix<double> with_table = deep_copy_of(P.A);
+      REQUIRE(find_value_table(with_table));
+      const auto& A = std::get<BcsrMatrix<double>>(with_table);
+      SolveOptions options = options_in("csr", SolveForm::graph);
+      options.storage = storage;
+      Solver<double> solver(ctx, options);
+      solver.prepare(A);
+      for (const auto* problem : {&P, &Q, &P}) {
+        solver.update_values(problem->A);
+        const Vector<double> x = zeros<double>(60), y = zeros<double>(60);
+        CHECK(solver.solve(problem->b, x).converged());
+        CHECK(relative_difference(x, problem->solution) < 1e-6);
+        spmv(ctx, 1.0, A, Vector<const double>(P.solution), 0.0, y);
+        ctx.fence();
+        CHECK(relative_difference(y, P.b) < 1e-14);
       }
     }
 }
