@@ -377,9 +377,11 @@ struct MethodRunner {
   bool with_unit_diagonal() {
     if constexpr (can_scale) {
       if (!may_scale()) return false;
-      if (const index_t before = tuning::iterations_before_scaling - plan.unscaled_iterations;
-          before > 0 && !plan.scaled) {
-        const index_t here = std::min(before, left());
+      // The diagonal, and M^-1 r.
+      const double paying = tuning::iterations_before_scaling(2.0 * sizeof(V) * A.rows);
+      if (const double before = paying - double(plan.unscaled_iterations);
+          before >= 1 && !plan.scaled) {
+        const auto here = static_cast<index_t>(std::min(before, double(left())));
         enqueued(streamed(), here);
         plan.unscaled_iterations += outcome().iterations;
         const MethodScalars& s = outcome().scalars;

@@ -77,8 +77,8 @@ struct DeviceRunPlan final : RunPlan {
   /// Runs one kernel after the other with a matrix scaled to a unit diagonal.
   bool may_scale = false;
   std::unique_ptr<UnitDiagonal<Operand>> scaled;  ///< null: not yet
-  bool scaling_refused = false;     ///< there is no room, or the values do not allow it
-  index_t unscaled_iterations = 0;  ///< that were done without, until there were enough
+  bool scaling_refused = false;      ///< there is no room, or the values do not allow it
+  offset_t unscaled_iterations = 0;  ///< that were done without, until there were enough
   /// @}
   std::uint64_t unrecordable = 0;  ///< version of a preconditioner that a graph cannot hold
 

@@ -30,11 +30,12 @@ inline constexpr double spmv_threads_per_processor = 256;
 /// Steps in which the lanes of a CSR row go through it, up to which rows are dealt out whole.
 inline constexpr int most_row_steps = 4;
 
-/// Conjugate gradients one kernel after the other work with a matrix scaled to a unit diagonal from so many rows on, once so many
-/// iterations have paid for the copy, where so many may follow: to begin and to end takes one.
+/// Conjugate gradients one kernel after the other work with a matrix scaled to a unit diagonal from so many rows on, once iterations
+/// have paid for the copy, where so many may follow: to begin and to end takes one.
 inline constexpr index_t least_scaled_rows = 1;
-inline constexpr index_t iterations_before_scaling = 3;
 inline constexpr index_t least_scaled_iterations = 2;
+/// Iterations that pay for it, each of which then reads so many bytes less.
+constexpr double iterations_before_scaling(double) { return 3; }
 
 // --- resident form ---------------------------------------------------------------------------------------
 inline constexpr int resident_threads = 128;
