@@ -366,9 +366,11 @@ class Layouts {
     find_table(layout, A);
     find_short(layout, A);
   }
-  /// Whether products read the arrays as they are: those that have a plan do.
+  /// Whether products read the arrays as they are: those that have a plan do, which is not made where no others are.
   template <class M>
   bool reads_arrays(const Matrix<M, Space>& layout) const {
+    const Backend& backend = context().backend();
+    if (!backend.value_tables && !backend.short_columns) return true;
     return plan_spmv<V>(context(), layout) != nullptr;
   }
 
