@@ -44,7 +44,7 @@ run_tests() {
 }
 
 install_missing "${build_packages[@]}" "${mpi_packages[@]}" "${docs_packages[@]}" "${test_packages[@]}"
-# Fewer resident kernels for the fiber target: block sizes differ in a constant, and compile for minutes. Waves of 32 lanes
+# Fewer kernels for the fiber target: many differ in a constant, and compile for minutes. Waves of 32 lanes
 # here; under the sanitizers, where there are any, of 64 (see the preset asan).
 settings=(-DCNC_KERNELS=small)
 [ $with_sanitizers = no ] || settings+=(-DCNC_TEST_WAVES=32)

@@ -5,6 +5,7 @@
 #include <gpu/csr_balanced.hpp>
 #include <gpu/dia_rows.hpp>
 #include <gpu/dictionary_rows.hpp>
+#include <gpu/kernel_set.hpp>
 #include <gpu/stencil_rows.hpp>
 
 #include <target/launch.hpp>
@@ -26,12 +27,14 @@ decltype(auto) with_block_size(int block_size, const F& f) {
     case 1: return f(std::integral_constant<int, 1>());
     case 2: return f(std::integral_constant<int, 2>());
     case 3: return f(std::integral_constant<int, 3>());
-    case 4: return f(std::integral_constant<int, 4>());
-    case 5: return f(std::integral_constant<int, 5>());
-    case 6: return f(std::integral_constant<int, 6>());
-    case 8: return f(std::integral_constant<int, 8>());
-    default: return f(std::integral_constant<int, 0>());
   }
+  if constexpr (all_kernels) switch (block_size) {
+      case 4: return f(std::integral_constant<int, 4>());
+      case 5: return f(std::integral_constant<int, 5>());
+      case 6: return f(std::integral_constant<int, 6>());
+      case 8: return f(std::integral_constant<int, 8>());
+    }
+  return f(std::integral_constant<int, 0>());
 }
 
 /// Threads of a product below which a row is shared between more of them: fewer do not fill the device.
@@ -39,26 +42,32 @@ inline double threads_with_work(const Queue& queue) {
   return double(device_facts(queue.device).processors) * tuning::spmv_threads_per_processor;
 }
 
+inline constexpr int most_csr_lanes = 32;
+
 /// Lanes per row of CSR: few, so that each has several loads under way, unless there are few rows.
 inline int csr_lanes(const Queue& queue, index_t rows, index_t nonzeros, int wave) {
   const double mean = rows > 0 ? double(nonzeros) / rows : 0;
   const double room = threads_with_work(queue);
   int lanes = 2;
-  while (lanes < wave && (lanes * tuning::csr_entries_per_lane < mean ||
-                          (rows * 2.0 * lanes <= room && mean >= 4.0 * lanes)))
-    lanes *= 2;
+  while (lanes < std::min(wave, most_csr_lanes) &&
+         (lanes * tuning::csr_entries_per_lane < mean ||
+          (rows * 2.0 * lanes <= room && mean >= 4.0 * lanes)))
+    lanes *= all_kernels ? 2 : 4;
   return lanes;
 }
 
 /// Calls f(rows, threads) with the rows object for this matrix of scalar rows in its format.
 template <int wave, class V, class M, class F>
 decltype(auto) with_scalar_rows(const Queue& queue, const BcsrOperand<M>& A, const F& f) {
-  switch (csr_lanes(queue, A.rows, A.blocks, wave)) {
+  const int lanes = csr_lanes(queue, A.rows, A.blocks, wave);
+  if constexpr (all_kernels) {
+    if (lanes == 4) return f(BcsrRows<wave, 1, 4, false, M, V>{A}, tuning::csr_threads);
+    if (lanes == 16) return f(BcsrRows<wave, 1, 16, false, M, V>{A}, tuning::csr_threads);
+  }
+  switch (lanes) {
     case 2: return f(BcsrRows<wave, 1, 2, false, M, V>{A}, tuning::csr_threads);
-    case 4: return f(BcsrRows<wave, 1, 4, false, M, V>{A}, tuning::csr_threads);
     case 8: return f(BcsrRows<wave, 1, 8, false, M, V>{A}, tuning::csr_threads);
-    case 16: return f(BcsrRows<wave, 1, 16, false, M, V>{A}, tuning::csr_threads);
-    default: return f(BcsrRows<wave, 1, 32, false, M, V>{A}, tuning::csr_threads);
+    default: return f(BcsrRows<wave, 1, most_csr_lanes, false, M, V>{A}, tuning::csr_threads);
   }
 }
 

@@ -198,7 +198,7 @@ std::unique_ptr<CoarsePlan> CoarseEntries<wave, V>::plan(const Queue& queue,
   const double room = double(device_facts(queue.device).processors) * threads;
   double most_threads = 1;
   const auto lanes_of = [&](const BcsrOperand<V>& A) {
-    const int lanes = std::min(32, csr_lanes(queue, A.rows, A.blocks, wave));
+    const int lanes = csr_lanes(queue, A.rows, A.blocks, wave);
     most_threads = std::max(most_threads, double(A.rows) * lanes);
     return lanes;
   };

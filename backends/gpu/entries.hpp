@@ -43,6 +43,10 @@ struct VectorEntries {
   static void normalize(const Queue&, index_t n, const V* x, const double* xx, V* y);
   static void precondition(const Queue&, index_t n, const PreconditionerOperand<V>&, const V* r,
                            V* z);
+  /// A residual, direction and iterate of the system as given become those of the one scaled to a unit diagonal with this root of
+  /// the diagonal's inverse; or, if not `enters`, of the one given again, and z := M^-1 r.
+  static void change_system(const Queue&, index_t n, bool enters, const V* root, V* r, V* p, V* x,
+                            V* z);
   static void dot_columns(const Queue&, index_t n, int columns, const V* x, const V* y,
                           double* result);
   static void precondition_columns(const Queue&, index_t n, int columns,
@@ -92,6 +96,9 @@ struct PeerEntries {
                    const ProductDots<V>& results, const RunState*);
 };
 
+template <class Operand>
+class UnitDiagonal;
+
 /// The products of one format.
 template <int wave, class Operand, class V>
 struct MatrixEntries {
@@ -109,6 +116,8 @@ struct MatrixEntries {
   /// The same with one dot, with x, and a diagonal of ones that is not stored (UnitDiagonal).
   static void product_of_scaled(const Queue&, const Operand& A, const V* x, V* y,
                                 const ProductDots<V>&, const RunState*);
+  /// UnitDiagonal::scale, of matrices in the precision of the vectors.
+  static bool scale(const Queue&, UnitDiagonal<Operand>&, const V* inverse);
 };
 
 /// Coarse levels of a multigrid cycle.

@@ -5,6 +5,7 @@
 #include <gpu/csr_balanced.hpp>
 #include <gpu/entries.hpp>
 #include <gpu/product_kernel.hpp>
+#include <gpu/scale_matrix.hpp>
 
 // From an operation of the table to the launch of a kernel. A source that includes this instantiates
 // the entries of one format in one precision, or the products of one mapping.
@@ -62,6 +63,15 @@ void MatrixEntries<wave, Operand, V>::product_of_scaled(const Queue& queue, cons
     };
     with_scalar_rows<wave, V>(queue, A, multiply);
   }
+}
+
+template <int wave, class Operand, class V>
+bool MatrixEntries<wave, Operand, V>::scale(const Queue& queue, UnitDiagonal<Operand>& scaled,
+                                            const V* inverse) {
+  if constexpr (std::is_same_v<typename Operand::value_type, V>)
+    return scaled.scale(queue, inverse);
+  else
+    return false;
 }
 
 template <int wave, class Operand, class V>

@@ -17,14 +17,9 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
 /// None for rows of any block size, whose registers do not suffice; every other size for plain CG; scalar rows and blocks of 3 for
-/// the other methods, whose runs with further sizes are graphs. The small set is that for all methods. None for methods with the
-/// transpose, whose rows are others. Rows that are parts of a short one, beside diagonals, for plain CG, which may imply M^-1 r there. (Plain CG here: that
+/// the other methods, whose runs with further sizes are graphs. The small set is that for all methods, and for plain CG alone where
+/// precisions are mixed. None for methods with the transpose, whose rows are others. Rows that are parts of a short one, beside diagonals, for plain CG, which may imply M^-1 r there. (Plain CG here: that
 /// with one reduction, by whose recurrence pcg and flexible CG go too, and Chebyshev's iteration.)
-#ifdef CNC_SMALL_KERNEL_SET
-inline constexpr bool all_kernels = false;
-#else
-inline constexpr bool all_kernels = true;
-#endif
 template <class Method>
 inline constexpr bool is_plain_cg = Method::symmetric && !Method::restarts && !requires {
   Method::indefinite;
@@ -36,8 +31,10 @@ inline constexpr bool is_resident_for = reads_dictionary<Rows>
                                             : always_resident<Rows> ||
                                                   (all_kernels && compiled_block<Rows> > 0 &&
                                                    is_plain_cg<Method>);
-template <class Rows, class Method>
-inline constexpr bool has_resident_form = !transposes<Method> && is_resident_for<Rows, Method>;
+template <class Rows, class Method, class M, class V>
+inline constexpr bool has_resident_form =
+    !transposes<Method> && is_resident_for<Rows, Method> &&
+    (all_kernels || std::is_same_v<M, V> || is_plain_cg<Method>);
 
 /// Iterations that are enqueued at once, recorded in a graph. A preconditioner that is enqueued between passes may cost
 /// more than all the rest and cannot skip itself once the run is over: where an iteration takes long the host looks after
@@ -333,7 +330,7 @@ struct MethodRunner {
   }
   template <bool implies, class Rows>
   bool resident_with(Rows rows, bool forced) {
-    if constexpr (has_resident_form<Rows, Method>) {
+    if constexpr (has_resident_form<Rows, Method, typename Operand::value_type, V>) {
       using Launch =
           std::conditional_t<one_reduction_pays<Rows>, OneLaunchOf<Method>, OwnRecurrence<Method>>;
       using Recurrence = typename Launch::Recurrence;
@@ -417,7 +414,8 @@ struct MethodRunner {
     if (plan.scaled && !plan.scaled->takes(A)) plan.scaled.reset();
     try {
       if (!plan.scaled) plan.scaled = std::make_unique<UnitDiagonal<Operand>>(queue, A);
-      plan.scaling_refused = !plan.scaled->scale(queue, M.inverse);
+      plan.scaling_refused =
+          !MatrixEntries<wave, Operand, V>::scale(queue, *plan.scaled, M.inverse);
     } catch (const std::bad_alloc&) {  // iterations go on without
       plan.scaling_refused = true;
     } catch (const OutOfMemory&) {
@@ -430,13 +428,21 @@ struct MethodRunner {
     return !plan.scaling_refused;
   }
 
+  /// What the recurrence holds becomes that of the scaled system, or, if not `enters`, of the one given.
+  void change_system(bool enters) const {
+    using S = typename Method::Scaled;
+    VectorEntries<wave, V>::change_system(queue, A.rows, enters, plan.scaled->root(),
+                                          v[S::residual], v[S::direction], v[S::iterate],
+                                          v[S::preconditioned]);
+  }
+
   /// At most so many iterations.
   void enqueued(const Streamed& phases, index_t most) {
     // First: it may wait for the device, which must not wait for other ranks then.
     const Graph* const graph = run.form == SolveForm::streamed ? nullptr : captured(phases);
     start();
     if constexpr (can_scale)
-      if (phases.is_scaled) plan.scaled->template change_system<true, Method>(queue, v);
+      if (phases.is_scaled) change_system(true);
     outcome().stop = 0;  // of the last run
     RunState limits = initial();
     limits.max_iterations = most;
@@ -478,7 +484,7 @@ struct MethodRunner {
     run.launches += 1 + phases.launches_of_finish();
     if constexpr (can_scale)
       if (phases.is_scaled) {
-        plan.scaled->template change_system<false, Method>(queue, v);
+        change_system(false);
         run.launches += 2;
       }
     wait_for_end();

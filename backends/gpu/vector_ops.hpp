@@ -164,6 +164,27 @@ normalize_kernel(index_t n, const V* x, const double* xx, V* y) {
       [&](int k, index_t i) { y[i] = *xx > 0 ? factor * of_x[k] : V(0); });
 }
 
+/// What a recurrence holds, from the system as given to the scaled one, or back with z := M^-1 r.
+template <bool enters, class V>
+CNC_GPU_KERNEL(max_vector_threads)
+change_system_kernel(index_t n, const V* root, V* r, V* p, V* x, V* z) {
+  V s[entries_together], of_r[entries_together], of_p[entries_together], of_x[entries_together];
+  for_tile(
+      block_index(), n,
+      [&](int k, index_t i) {
+        s[k] = root[i];
+        of_r[k] = r[i];
+        of_p[k] = p[i];
+        of_x[k] = x[i];
+      },
+      [&](int k, index_t i) {
+        r[i] = enters ? s[k] * of_r[k] : of_r[k] / s[k];
+        p[i] = enters ? of_p[k] / s[k] : s[k] * of_p[k];
+        x[i] = enters ? of_x[k] / s[k] : s[k] * of_x[k];
+        if constexpr (!enters) z[i] = s[k] * of_r[k];
+      });
+}
+
 inline int vector_threads(const Queue& queue, int most = max_vector_threads) {
   return chosen_threads(queue, tuning::vector_threads, most);
 }
@@ -225,6 +246,12 @@ template <int wave, class V>
 void VectorEntries<wave, V>::normalize(const Queue& queue, index_t n, const V* x, const double* xx,
                                        V* y) {
   launch("normalize", queue, vector_grid(queue, n), normalize_kernel<V>, n, x, xx, y);
+}
+template <int wave, class V>
+void VectorEntries<wave, V>::change_system(const Queue& queue, index_t n, bool enters,
+                                           const V* root, V* r, V* p, V* x, V* z) {
+  const auto kernel = enters ? change_system_kernel<true, V> : change_system_kernel<false, V>;
+  launch("change_system", queue, vector_grid(queue, n), kernel, n, root, r, p, x, z);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET
