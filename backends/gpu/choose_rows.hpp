@@ -42,7 +42,7 @@ inline double threads_with_work(const Queue& queue) {
   return double(device_facts(queue.device).processors) * tuning::spmv_threads_per_processor;
 }
 
-inline constexpr int most_csr_lanes = 32;
+inline constexpr int most_csr_lanes = all_kernels ? 32 : 8;
 
 /// Lanes per row of CSR: few, so that each has several loads under way, unless there are few rows.
 inline int csr_lanes(const Queue& queue, index_t rows, index_t nonzeros, int wave) {
@@ -60,15 +60,13 @@ inline int csr_lanes(const Queue& queue, index_t rows, index_t nonzeros, int wav
 template <int wave, class V, class M, class F>
 decltype(auto) with_scalar_rows(const Queue& queue, const BcsrOperand<M>& A, const F& f) {
   const int lanes = csr_lanes(queue, A.rows, A.blocks, wave);
+  if (lanes == 2) return f(BcsrRows<wave, 1, 2, false, M, V>{A}, tuning::csr_threads);
   if constexpr (all_kernels) {
     if (lanes == 4) return f(BcsrRows<wave, 1, 4, false, M, V>{A}, tuning::csr_threads);
+    if (lanes == 8) return f(BcsrRows<wave, 1, 8, false, M, V>{A}, tuning::csr_threads);
     if (lanes == 16) return f(BcsrRows<wave, 1, 16, false, M, V>{A}, tuning::csr_threads);
   }
-  switch (lanes) {
-    case 2: return f(BcsrRows<wave, 1, 2, false, M, V>{A}, tuning::csr_threads);
-    case 8: return f(BcsrRows<wave, 1, 8, false, M, V>{A}, tuning::csr_threads);
-    default: return f(BcsrRows<wave, 1, most_csr_lanes, false, M, V>{A}, tuning::csr_threads);
-  }
+  return f(BcsrRows<wave, 1, most_csr_lanes, false, M, V>{A}, tuning::csr_threads);
 }
 
 /// The same for rows of any block size.

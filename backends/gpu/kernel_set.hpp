@@ -6,8 +6,8 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-/// All; or the small set, which compiles in about two thirds of the time. It has none for blocks of 4, 5, 6 and 8 rows and for rows
-/// of CSR shared by 4 or 16 lanes, which take others, and fewer resident ones (has_resident_form).
+/// All; or the small set, which compiles in about half the time. It has none for blocks of 4, 5, 6 and 8 rows and for rows of CSR
+/// shared by 4, 16 or 32 lanes, which take others, and fewer resident ones (has_resident_form).
 #ifdef CNC_SMALL_KERNEL_SET
 inline constexpr bool all_kernels = false;
 #else

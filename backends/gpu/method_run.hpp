@@ -17,24 +17,22 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
 /// None for rows of any block size, whose registers do not suffice; every other size for plain CG; scalar rows and blocks of 3 for
-/// the other methods, whose runs with further sizes are graphs. The small set is that for all methods, and for plain CG alone where
-/// precisions are mixed. None for methods with the transpose, whose rows are others. Rows that are parts of a short one, beside diagonals, for plain CG, which may imply M^-1 r there. (Plain CG here: that
-/// with one reduction, by whose recurrence pcg and flexible CG go too, and Chebyshev's iteration.)
+/// the other methods, whose runs with further sizes are graphs. In the small set scalar rows for all methods where precisions are not
+/// mixed, these and blocks of 3 for plain CG. None for methods with the transpose, whose rows are others. Rows that are parts of a
+/// short one, beside diagonals, for plain CG, which may imply M^-1 r there. (Plain CG here: that with one reduction, by whose
+/// recurrence pcg and flexible CG go too, and Chebyshev's iteration.)
 template <class Method>
 inline constexpr bool is_plain_cg = Method::symmetric && !Method::restarts && !requires {
   Method::indefinite;
 }
 &&!requires { Method::smoothed; };
-template <class Rows, class Method>
-inline constexpr bool is_resident_for = reads_dictionary<Rows>
-                                            ? is_plain_cg<Method>
-                                            : always_resident<Rows> ||
-                                                  (all_kernels && compiled_block<Rows> > 0 &&
-                                                   is_plain_cg<Method>);
 template <class Rows, class Method, class M, class V>
 inline constexpr bool has_resident_form =
-    !transposes<Method> && is_resident_for<Rows, Method> &&
-    (all_kernels || std::is_same_v<M, V> || is_plain_cg<Method>);
+    !transposes<Method> &&
+    (is_plain_cg<Method> ? (all_kernels ? compiled_block<Rows> > 0 : always_resident<Rows>)
+                         : !reads_dictionary<Rows> &&
+                               (all_kernels ? always_resident<Rows>
+                                            : compiled_block<Rows> == 1 && std::is_same_v<M, V>));
 
 /// Iterations that are enqueued at once, recorded in a graph. A preconditioner that is enqueued between passes may cost
 /// more than all the rest and cannot skip itself once the run is over: where an iteration takes long the host looks after

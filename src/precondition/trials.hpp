@@ -229,7 +229,7 @@ class Trials {
     try {
       Solver<V, Exec>& solver = solver_for(candidate.varies(), tried.trial);
       solver.set_preconditioner(std::make_shared<SetUpBefore<V, Exec>>(tried.candidate));
-      Kokkos::deep_copy(x_, V(0));
+      Kokkos::deep_copy(ctx_.execution_space_instance(), x_, V(0));
       report = solver.solve(b_, x_);
     } catch (const OutOfMemory&) {  // of the trial, which may keep more vectors than the solve
       solver_.reset();
