@@ -89,12 +89,14 @@ void measure(const TestMatrix& matrix, const CsrMatrix<M>& A, const std::string&
       const bool reads_rows = repeats && ctx->backend().dictionaries == ReadsDictionaries::as_rows;
       const bool reads_short = is_narrow && ctx->backend().short_columns;
       const bool reads_table = has_few_values && ctx->backend().value_tables;
+      const bool takes_table = reads_table && format.name == "csr" &&
+                               operands.A.stored() >= ctx->backend().least_table_values;
       const auto add = [&](const auto& of, bool taken) {
         add_backend<M, V>(*ctx, of, format, taken, operands, options, contestants);
       };
-      add(layout, automatic && !reads_rows && !reads_short && !reads_table);
-      if (reads_short) add(with_short_columns, automatic && !reads_rows && !reads_table);
-      if (reads_table) add(with_table, automatic && !reads_rows);
+      add(layout, automatic && !reads_rows && !reads_short && !takes_table);
+      if (reads_short) add(with_short_columns, automatic && !reads_rows && !takes_table);
+      if (reads_table) add(with_table, takes_table && automatic && !reads_rows);
       if (reads_rows) add(with_dictionary, true);
     }
   }

@@ -86,6 +86,14 @@ void on_each(const Context<Exec>& ctx, offset_t n, const Body& body) {
     on_each(ctx.execution_space_instance(), n, body);
 }
 
+/// to[k] := value
+template <class T>
+struct SetEach {
+  T* to;
+  T value;
+  KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const { to[k] = value; }
+};
+
 /// Base of what loops learn: types that begin empty and have an operator+= whose result does not depend on the
 /// order of what is added.
 struct Facts {};

@@ -152,6 +152,7 @@ struct Tables {
             mapping == RowMapping::automatic ? ReadsDictionaries::as_rows : ReadsDictionaries::no,
         .short_columns = mapping == RowMapping::automatic,
         .value_tables = mapping == RowMapping::automatic,
+        .least_table_values = tuning::least_table_values,
         .availability = gpu::availability,
         .record = RecordedOperations::record,
         .free_bytes = text.memory == MemorySpace::device ? gpu::free_bytes : nullptr,

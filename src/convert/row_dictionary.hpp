@@ -302,7 +302,7 @@ RowDictionary<T, Space> make_row_dictionary(const CsrMatrix<S, Space>& A) {
   const RelativeRows<S> rows{A.operand()};
   const auto hashes = zeroed<std::uint64_t, Space>("cnc::row_dictionary", kind_places);
   const auto first = uninitialized<index_t, Space>("cnc::row_dictionary", kind_places);
-  Kokkos::deep_copy(exec, first, A.rows);
+  on_each(exec, kind_places, SetEach<index_t>{first.data(), A.rows});
   const auto count = zeroed<index_t, Space>("cnc::row_dictionary", 1);
   const auto places = uninitialized<std::uint16_t, Space>("cnc::row_dictionary", n);
   on_each(exec, A.rows,

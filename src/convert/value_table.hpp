@@ -80,7 +80,7 @@ ValueTable<T, Space> make_value_table(const Vector<T, Space>& values,
   const auto n = static_cast<offset_t>(values.extent(0));
   if (n == 0) return {};
   const auto bits = uninitialized<std::uint64_t, Space>("cnc::value_table", value_places + 1);
-  Kokkos::deep_copy(exec, bits, ValuePlaces::free);
+  on_each(exec, value_places + 1, SetEach<std::uint64_t>{bits.data(), ValuePlaces::free});
   const auto is_full = zeroed<int, Space>("cnc::value_table", 1);
   const ValuePlaces table{bits.data(), is_full.data()};
 

@@ -20,6 +20,9 @@ inline constexpr int dictionary_threads = 256;
 inline constexpr index_t least_dictionary_rows = 1 << 17;
 inline constexpr index_t least_dictionary_rows_in_float = 1 << 19;  ///< of up to seven points
 
+/// Fewer values are read as they are, not by a table of them (Backend::least_table_values).
+inline constexpr offset_t least_table_values = 4'000'000;
+
 /// Entries of a CSR row per lane, at most about.
 inline constexpr double csr_entries_per_lane = 12;
 /// Lanes per block row of 2 x 2 blocks, two to a block.
@@ -36,7 +39,7 @@ inline constexpr index_t least_scaled_rows = 1 << 17;
 inline constexpr index_t least_scaled_iterations = 16;
 /// Iterations that pay for it, each of which then reads so many bytes less.
 constexpr double iterations_before_scaling(double bytes_saved) {
-  constexpr double seconds_of_copy = 6e-3, bytes_per_second = 3e12;
+  constexpr double seconds_of_copy = 3e-3, bytes_per_second = 3e12;
   return seconds_of_copy * bytes_per_second / bytes_saved;
 }
 

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <exception>
 #include <mutex>
+#include <thread>
 
 // gpu/runtime.hpp by a run-time library as gpu/cuda_hip/launch.hpp describes it. One source of each such target
 // includes this and defines what its library does in its own way:
@@ -222,22 +224,38 @@ struct Graph::Steps {
   Steps& operator=(const Steps&) = delete;
 };
 
+/// Another thread that waits for all devices, as Kokkos::fence does, breaks off what is being recorded. Then it is recorded again, so
+/// often.
+inline constexpr int most_recordings = 1000;
+
 Graph::Graph(const Queue& queue, Recorder who, const std::function<void(const Queue&)>& record)
     : steps_(std::make_unique<Steps>()) {
   const DeviceScope scope(queue.device);
-  RecordingStream recorder(queue, who);
-  Queue recording = queue;
-  recording.stream = recorder.stream;
-  CNC_GPU_CALL(StreamBeginCapture, recorder.stream, CNC_GPU_API(StreamCaptureModeThreadLocal));
-  try {
-    record(recording);
-  } catch (...) {
-    (void)CNC_GPU_API(StreamEndCapture)(recorder.stream, &recorder.graph);
-    (void)CNC_GPU_API(GetLastError)();  // the next operation is not to blame
-    throw;
+  for (int recordings = 1;; ++recordings) {
+    RecordingStream recorder(queue, who);
+    Queue recording = queue;
+    recording.stream = recorder.stream;
+    CNC_GPU_CALL(StreamBeginCapture, recorder.stream, CNC_GPU_API(StreamCaptureModeThreadLocal));
+    std::exception_ptr failed;
+    try {
+      record(recording);
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    const auto code = CNC_GPU_API(StreamEndCapture)(recorder.stream, &recorder.graph);
+    if (failed || code != CNC_GPU_API(Success))
+      (void)CNC_GPU_API(GetLastError)();  // the next operation is not to blame
+    const bool broken_off = code == CNC_GPU_API(ErrorStreamCaptureInvalidated);
+    // A preconditioner of the caller's, recorded by a stream of its own, may do what cannot be.
+    if (broken_off && who == Recorder::another_stream && recordings < most_recordings) {
+      std::this_thread::yield();
+      continue;
+    }
+    if (failed) std::rethrow_exception(failed);
+    check(code, CNC_GPU_VENDOR "StreamEndCapture");
+    CNC_GPU_CALL(GraphInstantiateWithFlags, &steps_->instance, recorder.graph, 0);
+    return;
   }
-  CNC_GPU_CALL(StreamEndCapture, recorder.stream, &recorder.graph);
-  CNC_GPU_CALL(GraphInstantiateWithFlags, &steps_->instance, recorder.graph, 0);
 }
 Graph::~Graph() = default;
 void Graph::replay(const Queue& queue) const {

@@ -72,6 +72,8 @@ struct Backend {
   /// Products read those of an operand in place of `columns`. On the hosts that were measured the loads of x decide, not these bytes.
   bool short_columns = false;
   bool value_tables = false;  ///< products read those of an operand in place of `values`
+  /// Stored values from which on `prepare` looks for a table: before, all of them are in a cache.
+  offset_t least_table_values = 0;
   Availability (*availability)() = nullptr;  ///< asks the machine; never null
   /// Host backends: threads that operations on the queue use at most; null: one.
   int (*threads)(const Queue& queue) = nullptr;

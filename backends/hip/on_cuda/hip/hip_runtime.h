@@ -12,6 +12,7 @@
 #define hipErrorCooperativeLaunchTooLarge cudaErrorCooperativeLaunchTooLarge
 #define hipErrorLaunchOutOfResources cudaErrorLaunchOutOfResources
 #define hipErrorNotSupported cudaErrorNotSupported
+#define hipErrorStreamCaptureInvalidated cudaErrorStreamCaptureInvalidated
 #define hipGetErrorName cudaGetErrorName
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError

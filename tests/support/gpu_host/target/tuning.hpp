@@ -22,6 +22,8 @@ inline constexpr index_t least_dictionary_rows_in_float = 1;
 
 /// Entries of a CSR row per lane, about.
 inline constexpr double csr_entries_per_lane = 8;
+inline constexpr offset_t least_table_values = 0;
+
 /// Lanes per block row of 2 x 2 blocks, two to a block.
 inline constexpr int bcsr_2_lanes = 8;
 /// Threads of a product that a processor should have before rows are shared between more threads.
