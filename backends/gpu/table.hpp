@@ -5,6 +5,8 @@
 #include <gpu/entries.hpp>
 #include <gpu/runtime.hpp>
 
+#include <target/tuning.hpp>
+
 #include <utility>
 
 // The operation tables of a GPU backend, for devices whose waves have any of the given widths.
