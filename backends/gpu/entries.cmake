@@ -1,6 +1,6 @@
 # The sources that instantiate the entries of gpu/entries.hpp, for each of the waves: many small ones, which compile
 # side by side. Passes know no format and products no method; only runs are compiled for each of both. CNC_KERNELS says
-# which resident kernels there are (gpu/method_run.hpp). Precisions, formats and methods are read from the contract.
+# which kernels there are (gpu/kernel_set.hpp). Precisions, formats and methods are read from the contract.
 # Callers compile those called careful_* without contraction.
 #
 #   cnc_gpu_entries(RESULT EXTENSION WAVE...)

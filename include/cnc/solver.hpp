@@ -66,7 +66,7 @@ const char* to_string(Arithmetic arithmetic);
 enum class StoragePrecision {
   /// As the vectors, but values under double vectors are in float where float holds every one of them, unless there is a preconditioner
   /// object, which may look at the layout. Exceptions: CSR on a host and layouts of the caller's own, which are shared; on a device a
-  /// matrix whose rows repeated (find_row_dictionary) or values were few (find_value_table) when it was prepared, or without room for the copy.
+  /// matrix whose rows repeated (find_row_dictionary) or, in large CSR, values were few (find_value_table) when it was prepared, or no room for the copy.
   lossless,
   as_vectors,  ///< in the type of the vectors, without what find_row_dictionary, find_short_columns and find_value_table find
   f32,  ///< float matrix under double vectors: restarted from the true residual until it is met; where the float

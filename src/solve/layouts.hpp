@@ -289,7 +289,7 @@ class Layouts {
     return spec;
   }
 
-  /// In the type of the vectors, where products then read less than of float: on devices, if rows repeat or there are few values. False,
+  /// In the type of the vectors, where products then read less than of float: on devices, if rows repeat or those of large CSR hold few values. False,
   /// and nothing is laid out: neither is so.
   bool build_of_what_repeats(const Csr& A, const std::optional<Structure>& structure) {
     if (!context().backend().value_tables) return false;

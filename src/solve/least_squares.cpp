@@ -236,9 +236,12 @@ struct LeastSquaresSolver<V, Exec>::State {
   /// right(:, c) := A^T b(:, c)
   void multiply_right_hand_sides(const MultiVector<const V, Space>& b) {
     const auto& A = equations.matrix;
-    const auto count = b.extent(1);
-    if (right.extent(0) != static_cast<std::size_t>(A.cols) || right.extent(1) < count)
-      right = Columns("cnc::right", static_cast<std::size_t>(A.cols), count);
+    const auto count = b.extent(1), cols = static_cast<std::size_t>(A.cols);
+    if (right.extent(0) != cols || right.extent(1) < count)
+      right = detail::allocated<Space>("cnc::right", sizeof(V) * cols * count, [&] {
+        return Columns(Kokkos::view_alloc("cnc::right", exec(), Kokkos::WithoutInitializing), cols,
+                       count);
+      });
     Vector<V, Space> whole;
     for (std::size_t c = 0; c < count; ++c) {
       const auto column = Kokkos::subview(b, Kokkos::ALL, c);

@@ -226,7 +226,7 @@ struct Graph::Steps {
 
 /// Another thread that waits for all devices, as Kokkos::fence does, breaks off what is being recorded. Then it is recorded again, so
 /// often.
-inline constexpr int most_recordings = 1000;
+inline constexpr int most_recordings = 50;
 
 Graph::Graph(const Queue& queue, Recorder who, const std::function<void(const Queue&)>& record)
     : steps_(std::make_unique<Steps>()) {
