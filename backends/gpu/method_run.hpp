@@ -531,10 +531,12 @@ struct MethodRunner {
     if (may_stream && plan.unrecordable == version) return nullptr;
     auto& oldest = plan.graphs[plan.captured % kept_graphs];
     try {
-      // It is enqueued on the context's stream, the only one that it knows: that one records.
+      // A preconditioner is enqueued on the context's stream, the only one that it knows.
+      const Recorder recorder = between()               ? Recorder::own_stream
+                                : messages() != nullptr ? Recorder::another_stream
+                                                        : Recorder::launches;
       oldest.graph = std::make_unique<Graph>(
-          queue, between() ? Recorder::own_stream : Recorder::another_stream,
-          [&](const Queue& recording) { phases.iterate(recording, recorded()); });
+          queue, recorder, [&](const Queue& recording) { phases.iterate(recording, recorded()); });
     } catch (...) {
       // What is enqueued cannot be recorded, or the stream cannot record; what else it may be comes up again.
       if (!may_stream) throw;

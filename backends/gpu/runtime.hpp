@@ -50,10 +50,10 @@ void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes);
 void copy_to_device(const Queue& queue, void* to, const void* from, std::size_t bytes);
 void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t bytes);
 
-/// Waits until everything enqueued on the queue's stream is done. Not allowed while it records.
+/// Waits until everything enqueued on the queue's stream is done. Not allowed while a graph records.
 void synchronize(const Queue& queue);
 
-/// Enqueues what others enqueue on the queue that they are given, which may be recording.
+/// Enqueues what other libraries enqueue on the stream of the queue that they are given, which may be captured.
 void enqueue(const Queue& queue, const std::function<void(const Queue&)>& work);
 
 /// Memory with an owner.
@@ -86,14 +86,15 @@ class PinnedBuffer : public Buffer {
   ~PinnedBuffer();
 };
 
-/// Which stream records a graph.
+/// How a graph gets to know what is enqueued.
 enum class Recorder {
-  another_stream,  ///< one for the purpose: the queue's may be the default stream, which cannot
-  own_stream,      ///< the queue's, for work that is enqueued by those who know no other
+  launches,  ///< by this target's launches and fills, and nothing else: no stream is captured
+  another_stream,  ///< the library captures a stream for the purpose: what other libraries enqueue on it counts too
+  own_stream,  ///< it captures the queue's, for work that is enqueued by those who know no other; not the default stream
 };
 
 /// A sequence of launches, recorded once and replayed as one. `record` enqueues it on the queue that it is
-/// given, whose stream records instead of running.
+/// given, where it does not run. While a stream is captured, no other thread may wait for the whole device.
 class Graph {
  public:
   Graph(const Queue& queue, Recorder recorder, const std::function<void(const Queue&)>& record);
@@ -111,7 +112,7 @@ class RecordedOperations final : public Recording {
  public:
   RecordedOperations(const Queue& queue, void (*enqueue)(void* context, const Queue&),
                      void* context)
-      : graph_(queue, Recorder::another_stream,
+      : graph_(queue, Recorder::launches,
                [=](const Queue& recording) { enqueue(context, recording); }) {}
   void replay(const Queue& queue) const override { graph_.replay(queue); }
 

@@ -260,35 +260,32 @@ int device_of(const void* data) {
   return attributes.device;
 }
 
-TEST_CASE("two contexts on two devices at once, each with its memory on its own") {
-  CNC_NEEDS_DEVICE;
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2)
-    CNC_SKIP("only one device is here");
-  DeviceInstance streams[] = {DeviceInstance(0), DeviceInstance(1)};
+/// In two threads at once, each on a stream and a device of its own: everything from the matrix to the last solve, so that
+/// each allocates, frees and waits for devices while the other records graphs.
+void check_two_threads(const int (&devices)[2]) {
+  const DeviceInstance streams[] = {DeviceInstance(devices[0]), DeviceInstance(devices[1])};
   const Device execs[] = {Device(streams[0].stream), Device(streams[1].stream)};
-  REQUIRE(execs[1].cuda_device() == 1);
+  for (int i = 0; i < 2; ++i) REQUIRE(execs[i].cuda_device() == devices[i]);
   const char* texts[] = {"poisson2d:70x60", "elasticity2d:40"};
   for (const Backend* backend : device_backends())
     for (const char* format : {"auto", "csr", "bsell:1", "dia"})
       for (const SolveForm form : every_form) try {
           INFO(backend->name << " " << format << " " << to_string(form));
           std::atomic<int> good{0};
-          // The reference of both is a solve on the first device alone.
-          const auto solve = [&](int device, const char* text) {
-            const InstanceScope scope(execs[device]);
-            Context<Device> ctx(*backend, 0, execs[device]);
+          const auto solve = [&](int i, const char* text) {
+            const InstanceScope scope(execs[i]);
+            Context<Device> ctx(*backend, 0, execs[i]);
             const OnDevice problem(text);
             SolveOptions options = options_of(Method::pcg, form);
             options.format = parse_format(format);
             Solver<double, Device> solver(ctx, options);
             solver.prepare(problem.A);
             const auto x = problem.zeros();
-            bool all = device_of(x.data()) == device && ctx.queue().device == device &&
-                       device_of(ctx.queue().partials) == device &&
-                       device_of(ctx.queue().tickets) == device;
+            bool all = device_of(x.data()) == devices[i] && ctx.queue().device == devices[i] &&
+                       device_of(ctx.queue().partials) == devices[i] &&
+                       device_of(ctx.queue().tickets) == devices[i];
             for (int round = 0; round < 3; ++round) {
-              Kokkos::deep_copy(execs[device], x, 0.0);
+              Kokkos::deep_copy(execs[i], x, 0.0);
               all = all && solver.solve(problem.b, x).converged();
             }
             solver.update_values(problem.A);
@@ -296,14 +293,15 @@ TEST_CASE("two contexts on two devices at once, each with its memory on its own"
             good += all;
             return copy_to<HostSpace>(x);
           };
+          // The reference of both is a solve on the first stream alone.
           const Vector<double> expected[] = {solve(0, texts[0]), solve(0, texts[1])};
           Vector<double> found[2];
           std::exception_ptr failed[2];
-          const auto work = [&](int device) {
+          const auto work = [&](int i) {
             try {
-              found[device] = solve(device, texts[device]);
+              found[i] = solve(i, texts[i]);
             } catch (...) {
-              failed[device] = std::current_exception();
+              failed[i] = std::current_exception();
             }
           };
           std::thread one(work, 0), two(work, 1);
@@ -315,6 +313,19 @@ TEST_CASE("two contexts on two devices at once, each with its memory on its own"
           for (int i = 0; i < 2; ++i) CHECK(same_bits(found[i], expected[i]));
         } catch (const UnsupportedOperation&) {
         }
+}
+
+TEST_CASE("two threads on two streams of one device, each with everything of its own") {
+  CNC_NEEDS_DEVICE;
+  check_two_threads({0, 0});
+}
+
+TEST_CASE("two contexts on two devices at once, each with its memory on its own") {
+  CNC_NEEDS_DEVICE;
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2)
+    CNC_SKIP("only one device is here");
+  check_two_threads({0, 1});
 }
 #endif
 

@@ -12,6 +12,7 @@
 //   CNC_GPU_API(name)   the function, type or constant of the library
 //   CNC_GPU_VENDOR      the prefix as a text, which is also the backend's name
 //   CNC_GPU_OVERLAPS    defined where the library starts kernels while those before them end
+//   CNC_GPU_OVERLAPS_IN_GRAPHS   and in graphs that are not captured
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
@@ -48,42 +49,33 @@ class DeviceScope {
   bool changed_ = false;
 };
 
-#ifdef CNC_GPU_OVERLAPS
-/// Starts a kernel that may begin before the one before it has ended.
-inline CNC_GPU_API(Error_t)
-    start_overlapping(const void* entry, dim3 blocks, dim3 threads, void** pointers,
-                      std::size_t shared_bytes, CNC_GPU_API(Stream_t) stream) {
-  CNC_GPU_API(LaunchAttribute) overlap = {};
-  overlap.id = CNC_GPU_API(LaunchAttributeProgrammaticStreamSerialization);
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  CNC_GPU_API(LaunchConfig_t) launch = {};
-  launch.gridDim = blocks;
-  launch.blockDim = threads;
-  launch.dynamicSmemBytes = shared_bytes;
-  launch.stream = stream;
-  launch.attrs = &overlap;
-  launch.numAttrs = 1;
-  return CNC_GPU_API(LaunchKernelExC)(&launch, entry, pointers);
-}
-#endif
-
 inline CNC_GPU_API(Stream_t) stream_of(const Queue& queue) {
   return static_cast<CNC_GPU_API(Stream_t)>(queue.stream);
 }
 
-/// start(kernel, blocks, threads, pointers to the arguments, shared bytes, stream), one of the library's two
-/// functions that launch, on the queue's device. Their own codes are what counts: the last error of the
+enum class Start {
+  in_order,     ///< when what is before it has ended
+  overlapping,  ///< where library and device can, while the kernel before it ends, which has let it
+  resident,     ///< all blocks at the same time
+};
+/// Starts a kernel, or makes it a node of the graph that the queue names. Its own code is what counts: the last error of the
 /// thread may be an old one of the caller's.
-template <class Start, class... Parameters, class... Arguments>
 CNC_GPU_API(Error_t)
-start_kernel(const Start& start, const Queue& queue, const Grid& grid,
-             void (*kernel)(Parameters...), const Arguments&... arguments) {
-  const DeviceScope scope(queue.device);
+start(const Queue& queue, Start how, const CNC_GPU_API(KernelNodeParams) & kernel);
+
+template <class... Parameters, class... Arguments>
+CNC_GPU_API(Error_t)
+start(const Queue& queue, Start how, const Grid& grid, void (*kernel)(Parameters...),
+      const Arguments&... arguments) {
   const auto with_pointers = [&](Parameters... parameters) {
     void* pointers[] = {static_cast<void*>(&parameters)...};
-    return start(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(grid.blocks)),
-                 dim3(static_cast<unsigned>(grid.threads)), pointers, grid.shared_bytes,
-                 stream_of(queue));
+    CNC_GPU_API(KernelNodeParams) all = {};
+    all.func = reinterpret_cast<void*>(kernel);
+    all.gridDim = dim3(static_cast<unsigned>(grid.blocks));
+    all.blockDim = dim3(static_cast<unsigned>(grid.threads));
+    all.sharedMemBytes = static_cast<unsigned>(grid.shared_bytes);
+    all.kernelParams = pointers;
+    return start(queue, how, all);
   };
   return with_pointers(arguments...);
 }
@@ -92,10 +84,7 @@ start_kernel(const Start& start, const Queue& queue, const Grid& grid,
 template <class... Parameters, class... Arguments>
 void launch(const char* operation, const Queue& queue, const Grid& grid,
             void (*kernel)(Parameters...), const Arguments&... arguments) {
-  if (grid.blocks <= 0) return;
-  check(start_kernel([](auto... all) { return CNC_GPU_API(LaunchKernel)(all...); }, queue, grid,
-                     kernel, arguments...),
-        operation);
+  if (grid.blocks > 0) check(start(queue, Start::in_order, grid, kernel, arguments...), operation);
 }
 
 /// As launch, for kernels that wait_for_kernel_before: where library and device can, the kernel begins while the one before
@@ -103,11 +92,8 @@ void launch(const char* operation, const Queue& queue, const Grid& grid,
 template <class... Parameters, class... Arguments>
 void launch_overlapping(const char* operation, const Queue& queue, const Grid& grid,
                         void (*kernel)(Parameters...), const Arguments&... arguments) {
-#ifdef CNC_GPU_OVERLAPS
-  if (grid.blocks > 0 && device_facts(queue.device).overlaps)
-    return check(start_kernel(start_overlapping, queue, grid, kernel, arguments...), operation);
-#endif
-  launch(operation, queue, grid, kernel, arguments...);
+  if (grid.blocks > 0)
+    check(start(queue, Start::overlapping, grid, kernel, arguments...), operation);
 }
 
 /// Blocks of this kernel that are resident on the whole device at one time, with that much dynamic
@@ -137,13 +123,7 @@ index_t resident_blocks(const Queue& queue, void (*kernel)(Parameters...), int t
 template <class... Parameters, class... Arguments>
 bool launch_resident(const char* operation, const Queue& queue, const Grid& grid,
                      void (*kernel)(Parameters...), const Arguments&... arguments) {
-  const CNC_GPU_API(Error_t) code = start_kernel(
-      [](const void* entry, dim3 blocks, dim3 threads, void** pointers, std::size_t shared,
-         CNC_GPU_API(Stream_t) stream) {
-        return CNC_GPU_API(LaunchCooperativeKernel)(entry, blocks, threads, pointers,
-                                                    static_cast<unsigned>(shared), stream);
-      },
-      queue, grid, kernel, arguments...);
+  const CNC_GPU_API(Error_t) code = start(queue, Start::resident, grid, kernel, arguments...);
   if (code == CNC_GPU_API(ErrorCooperativeLaunchTooLarge) ||
       code == CNC_GPU_API(ErrorNotSupported) || code == CNC_GPU_API(ErrorLaunchOutOfResources)) {
     (void)CNC_GPU_API(GetLastError)();

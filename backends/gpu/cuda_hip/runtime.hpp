@@ -4,9 +4,7 @@
 
 #include <array>
 #include <cstring>
-#include <exception>
 #include <mutex>
-#include <thread>
 
 // gpu/runtime.hpp by a run-time library as gpu/cuda_hip/launch.hpp describes it. One source of each such target
 // includes this and defines what its library does in its own way:
@@ -24,6 +22,20 @@ CNC_GPU_API(Error_t) allocate_pinned(void** data, std::size_t bytes);
 void free_pinned(void* data);
 /// Memory of the current device in which kernels of others see what is written at once.
 CNC_GPU_API(Error_t) allocate_for_peers(void** data, std::size_t bytes);
+
+/// A graph in the making: each new node is behind the one before.
+struct Nodes {
+  CNC_GPU_API(Graph_t) graph = nullptr;
+  CNC_GPU_API(GraphNode_t) last = nullptr;
+  bool last_is_kernel = false;
+
+  Nodes() = default;
+  ~Nodes() {
+    if (graph != nullptr) (void)CNC_GPU_API(GraphDestroy)(graph);
+  }
+  Nodes(const Nodes&) = delete;
+  Nodes& operator=(const Nodes&) = delete;
+};
 
 namespace {
 
@@ -60,13 +72,69 @@ void check_allocation(CNC_GPU_API(Error_t) code, const char* what, std::size_t b
   check(code, what);
 }
 
-/// A stream that records, and what it recorded.
-struct RecordingStream {
-  CNC_GPU_API(Stream_t) stream = nullptr;
-  CNC_GPU_API(Graph_t) graph = nullptr;
+/// The graph that a queue records in; null: none.
+Nodes* nodes_of(const Queue& queue) { return static_cast<Nodes*>(queue.graph); }
+
+CNC_GPU_API(Error_t)
+add_kernel(Nodes& nodes, [[maybe_unused]] int device, Start how,
+           const CNC_GPU_API(KernelNodeParams) & kernel) {
+  CNC_GPU_API(GraphNode_t) node = nullptr;
+  bool overlaps = false;
+#ifdef CNC_GPU_OVERLAPS_IN_GRAPHS
+  overlaps = how == Start::overlapping && nodes.last_is_kernel && device_facts(device).overlaps;
+#endif
+  CNC_GPU_API(Error_t)
+  code = CNC_GPU_API(GraphAddKernelNode)(&node, nodes.graph, &nodes.last,
+                                         nodes.last != nullptr && !overlaps ? 1 : 0, &kernel);
+#ifdef CNC_GPU_OVERLAPS_IN_GRAPHS
+  if (overlaps && code == CNC_GPU_API(Success)) {
+    CNC_GPU_API(GraphEdgeData) edge = {};
+    edge.type = CNC_GPU_API(GraphDependencyTypeProgrammatic);
+    edge.from_port = CNC_GPU_API(GraphKernelNodePortProgrammatic);
+    code = CNC_GPU_API(GraphAddDependencies)(nodes.graph, &nodes.last, &node, &edge, 1);
+  }
+#endif
+  if (how == Start::resident && code == CNC_GPU_API(Success)) {
+    CNC_GPU_API(KernelNodeAttrValue) resident = {};
+    resident.cooperative = 1;
+    code = CNC_GPU_API(GraphKernelNodeSetAttribute)(
+        node, CNC_GPU_API(KernelNodeAttributeCooperative), &resident);
+  }
+  if (code == CNC_GPU_API(Success)) {
+    nodes.last = node;
+    nodes.last_is_kernel = true;
+  }
+  return code;
+}
+
+void add_graph(Nodes& nodes, CNC_GPU_API(Graph_t) graph) {
+  CNC_GPU_API(GraphNode_t) node = nullptr;
+  CNC_GPU_CALL(GraphAddChildGraphNode, &node, nodes.graph, &nodes.last,
+               nodes.last != nullptr ? 1 : 0, graph);
+  nodes.last = node;
+  nodes.last_is_kernel = false;
+}
+
+void add_fill(Nodes& nodes, void* to, int value, std::size_t bytes) {
+  CNC_GPU_API(MemsetParams) fill = {};
+  fill.dst = to;
+  fill.elementSize = 1;
+  fill.height = 1;
+  fill.value = static_cast<unsigned>(value);
+  fill.width = bytes;
+  CNC_GPU_API(GraphNode_t) node = nullptr;
+  CNC_GPU_CALL(GraphAddMemsetNode, &node, nodes.graph, &nodes.last, nodes.last != nullptr ? 1 : 0,
+               &fill);
+  nodes.last = node;
+  nodes.last_is_kernel = false;
+}
+
+/// A stream that is captured.
+struct CapturedStream {
+  CNC_GPU_API(Stream_t) stream;
   bool owned;
 
-  RecordingStream(const Queue& queue, Recorder recorder)
+  CapturedStream(const Queue& queue, Recorder recorder)
       : stream(stream_of(queue)), owned(recorder == Recorder::another_stream) {
     if (owned) CNC_GPU_CALL(StreamCreateWithFlags, &stream, CNC_GPU_API(StreamNonBlocking));
     if (stream == nullptr)
@@ -74,12 +142,11 @@ struct RecordingStream {
           "the default stream cannot be recorded in a graph: give the Context an execution space "
           "instance with a stream of its own");
   }
-  ~RecordingStream() {
-    if (graph != nullptr) (void)CNC_GPU_API(GraphDestroy)(graph);
+  ~CapturedStream() {
     if (owned) (void)CNC_GPU_API(StreamDestroy)(stream);
   }
-  RecordingStream(const RecordingStream&) = delete;
-  RecordingStream& operator=(const RecordingStream&) = delete;
+  CapturedStream(const CapturedStream&) = delete;
+  CapturedStream& operator=(const CapturedStream&) = delete;
 };
 
 }  // namespace
@@ -177,8 +244,36 @@ const DeviceFacts& device_facts(int device) {
   return facts[place];
 }
 
+CNC_GPU_API(Error_t)
+start(const Queue& queue, Start how, const CNC_GPU_API(KernelNodeParams) & kernel) {
+  const DeviceScope scope(queue.device);
+  if (Nodes* const nodes = nodes_of(queue)) return add_kernel(*nodes, queue.device, how, kernel);
+  if (how == Start::resident)
+    return CNC_GPU_API(LaunchCooperativeKernel)(kernel.func, kernel.gridDim, kernel.blockDim,
+                                                kernel.kernelParams, kernel.sharedMemBytes,
+                                                stream_of(queue));
+#ifdef CNC_GPU_OVERLAPS
+  if (how == Start::overlapping && device_facts(queue.device).overlaps) {
+    CNC_GPU_API(LaunchAttribute) overlap = {};
+    overlap.id = CNC_GPU_API(LaunchAttributeProgrammaticStreamSerialization);
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    CNC_GPU_API(LaunchConfig_t) launch = {};
+    launch.gridDim = kernel.gridDim;
+    launch.blockDim = kernel.blockDim;
+    launch.dynamicSmemBytes = kernel.sharedMemBytes;
+    launch.stream = stream_of(queue);
+    launch.attrs = &overlap;
+    launch.numAttrs = 1;
+    return CNC_GPU_API(LaunchKernelExC)(&launch, kernel.func, kernel.kernelParams);
+  }
+#endif
+  return CNC_GPU_API(LaunchKernel)(kernel.func, kernel.gridDim, kernel.blockDim,
+                                   kernel.kernelParams, kernel.sharedMemBytes, stream_of(queue));
+}
+
 void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes) {
   const DeviceScope scope(queue.device);
+  if (Nodes* const nodes = nodes_of(queue)) return add_fill(*nodes, to, value, bytes);
   CNC_GPU_CALL(MemsetAsync, to, value, bytes, stream_of(queue));
 }
 
@@ -199,7 +294,11 @@ void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t by
 
 void synchronize(const Queue& queue) { CNC_GPU_CALL(StreamSynchronize, stream_of(queue)); }
 
-void enqueue(const Queue& queue, const std::function<void(const Queue&)>& work) { work(queue); }
+void enqueue(const Queue& queue, const std::function<void(const Queue&)>& work) {
+  if (nodes_of(queue) != nullptr)
+    throw UnsupportedOperation("a graph of launches cannot hold what other libraries enqueue");
+  work(queue);
+}
 
 DeviceBuffer::DeviceBuffer(int device, std::size_t bytes) {
   const DeviceScope scope(device);
@@ -215,6 +314,7 @@ PinnedBuffer::PinnedBuffer(int device, std::size_t bytes) {
 PinnedBuffer::~PinnedBuffer() { free_pinned(data_); }
 
 struct Graph::Steps {
+  Nodes nodes;  // also for graphs that replay this one
   CNC_GPU_API(GraphExec_t) instance = nullptr;
   Steps() = default;
   ~Steps() {
@@ -224,42 +324,34 @@ struct Graph::Steps {
   Steps& operator=(const Steps&) = delete;
 };
 
-/// Another thread that waits for all devices, as Kokkos::fence does, breaks off what is being recorded. Then it is recorded again, so
-/// often.
-inline constexpr int most_recordings = 50;
-
 Graph::Graph(const Queue& queue, Recorder who, const std::function<void(const Queue&)>& record)
     : steps_(std::make_unique<Steps>()) {
   const DeviceScope scope(queue.device);
-  for (int recordings = 1;; ++recordings) {
-    RecordingStream recorder(queue, who);
-    Queue recording = queue;
-    recording.stream = recorder.stream;
-    CNC_GPU_CALL(StreamBeginCapture, recorder.stream, CNC_GPU_API(StreamCaptureModeThreadLocal));
-    std::exception_ptr failed;
+  Nodes& nodes = steps_->nodes;
+  Queue recording = queue;
+  if (who == Recorder::launches) {
+    CNC_GPU_CALL(GraphCreate, &nodes.graph, 0);
+    recording.graph = &nodes;
+    record(recording);
+  } else {
+    const CapturedStream captured(queue, who);
+    recording.stream = captured.stream;
+    CNC_GPU_CALL(StreamBeginCapture, captured.stream, CNC_GPU_API(StreamCaptureModeThreadLocal));
     try {
       record(recording);
     } catch (...) {
-      failed = std::current_exception();
-    }
-    const auto code = CNC_GPU_API(StreamEndCapture)(recorder.stream, &recorder.graph);
-    if (failed || code != CNC_GPU_API(Success))
+      (void)CNC_GPU_API(StreamEndCapture)(captured.stream, &nodes.graph);
       (void)CNC_GPU_API(GetLastError)();  // the next operation is not to blame
-    const bool broken_off = code == CNC_GPU_API(ErrorStreamCaptureInvalidated);
-    // A preconditioner of the caller's, recorded by a stream of its own, may do what cannot be.
-    if (broken_off && who == Recorder::another_stream && recordings < most_recordings) {
-      std::this_thread::yield();
-      continue;
+      throw;
     }
-    if (failed) std::rethrow_exception(failed);
-    check(code, CNC_GPU_VENDOR "StreamEndCapture");
-    CNC_GPU_CALL(GraphInstantiateWithFlags, &steps_->instance, recorder.graph, 0);
-    return;
+    CNC_GPU_CALL(StreamEndCapture, captured.stream, &nodes.graph);
   }
+  CNC_GPU_CALL(GraphInstantiateWithFlags, &steps_->instance, nodes.graph, 0);
 }
 Graph::~Graph() = default;
 void Graph::replay(const Queue& queue) const {
   const DeviceScope scope(queue.device);
+  if (Nodes* const nodes = nodes_of(queue)) return add_graph(*nodes, steps_->nodes.graph);
   CNC_GPU_CALL(GraphLaunch, steps_->instance, stream_of(queue));
 }
 

@@ -246,14 +246,21 @@ TEST_CASE("host target: resident blocks wait for each other") {
 
 TEST_CASE("host target: a graph runs when it is replayed") {
   constexpr index_t n = 100;
-  const auto recorder = GENERATE(gpu::Recorder::another_stream, gpu::Recorder::own_stream);
+  using enum gpu::Recorder;
+  const auto recorder = GENERATE(launches, another_stream, own_stream);
   std::vector<double> x(n, 5.0);
   const Queue queue;
   const gpu::Graph graph(queue, recorder, [&](const Queue& recording) {
-    CHECK((recording.stream == queue.stream) == (recorder == gpu::Recorder::own_stream));
+    CHECK((recording.stream == queue.stream) == (recorder != another_stream));
+    CHECK((recording.graph != nullptr) == (recorder == launches));
     gpu::fill_bytes(recording, x.data(), 0, sizeof(double));
     gpu::launch("add", recording, {.blocks = 4, .threads = 32}, add, 2.0, n, x.data());
     CHECK_THROWS_AS(gpu::synchronize(recording), cnc::DeviceError);
+    const auto of_others = [&] { gpu::enqueue(recording, [](const Queue&) {}); };
+    if (recorder == launches)
+      CHECK_THROWS_AS(of_others(), cnc::DeviceError);
+    else
+      CHECK_NOTHROW(of_others());
   });
   CHECK(x[0] == 5);
   for (int replay = 1; replay <= 3; ++replay) {

@@ -37,12 +37,13 @@ constexpr DeviceFacts facts_of_wide_waves = [] {
 }();
 
 using Steps = std::vector<std::function<void()>>;
-/// The graph that this OS thread is recording, and the stream that records it: the graph's address, unless the queue's
-/// own does.
-thread_local Steps* recording = nullptr;
-thread_local const void* recording_stream = nullptr;
-bool records(const Queue& queue) {
-  return recording != nullptr && queue.stream == recording_stream;
+/// The graph that captures a stream of this OS thread, and that stream: the graph's address, unless it is the queue's own.
+thread_local Steps* captured = nullptr;
+thread_local const void* captured_stream = nullptr;
+/// The graph in which the queue records; null: none.
+Steps* steps_of(const Queue& queue) {
+  if (queue.graph != nullptr) return static_cast<Steps*>(queue.graph);
+  return captured != nullptr && queue.stream == captured_stream ? captured : nullptr;
 }
 thread_local int graphs_recorded = 0;
 thread_local machine::Residents residents_granted = machine::Residents::granted;
@@ -54,8 +55,8 @@ thread_local machine::Residents residents_granted = machine::Residents::granted;
 /// Does the step, or keeps it for later.
 template <class Step>
 void enqueue_step(const Queue& queue, Step&& step) {
-  if (records(queue))
-    recording->emplace_back(std::forward<Step>(step));
+  if (Steps* const steps = steps_of(queue))
+    steps->emplace_back(std::forward<Step>(step));
   else
     step();
 }
@@ -217,10 +218,11 @@ void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t by
 }
 
 void synchronize(const Queue& queue) {
-  if (records(queue)) refuse("synchronize", "the stream is being recorded");
+  if (steps_of(queue) != nullptr) refuse("synchronize", "the stream is being recorded");
 }
 
 void enqueue(const Queue& queue, const std::function<void(const Queue&)>& work) {
+  if (queue.graph != nullptr) refuse("enqueue", "a graph of launches cannot hold it");
   enqueue_step(queue, [=] { work(queue); });
 }
 
@@ -234,17 +236,22 @@ struct Graph::Steps : std::vector<std::function<void()>> {};
 
 Graph::Graph(const Queue& queue, Recorder recorder, const std::function<void(const Queue&)>& record)
     : steps_(std::make_unique<Steps>()) {
-  struct Recording {
-    explicit Recording(host::Steps* steps, const void* stream) {
-      recording = steps;
-      recording_stream = stream;
+  struct Capture {
+    Capture(host::Steps* steps, const void* stream) {
+      captured = steps;
+      captured_stream = stream;
     }
-    ~Recording() { recording = nullptr; }
+    ~Capture() { captured = nullptr; }
   };
-  Queue recorded = queue;
-  if (recorder == Recorder::another_stream) recorded.stream = steps_.get();
-  const Recording scope(steps_.get(), recorded.stream);
-  record(recorded);
+  Queue recording = queue;
+  if (recorder == Recorder::launches) {
+    recording.graph = static_cast<host::Steps*>(steps_.get());
+    record(recording);
+  } else {
+    if (recorder == Recorder::another_stream) recording.stream = steps_.get();
+    const Capture scope(steps_.get(), recording.stream);
+    record(recording);
+  }
   ++graphs_recorded;
 }
 Graph::~Graph() = default;

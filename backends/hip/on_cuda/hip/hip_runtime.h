@@ -12,7 +12,6 @@
 #define hipErrorCooperativeLaunchTooLarge cudaErrorCooperativeLaunchTooLarge
 #define hipErrorLaunchOutOfResources cudaErrorLaunchOutOfResources
 #define hipErrorNotSupported cudaErrorNotSupported
-#define hipErrorStreamCaptureInvalidated cudaErrorStreamCaptureInvalidated
 #define hipGetErrorName cudaGetErrorName
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError
@@ -76,11 +75,21 @@
 #define hipEventSynchronize cudaEventSynchronize
 
 #define hipGraph_t cudaGraph_t
+#define hipGraphAddChildGraphNode cudaGraphAddChildGraphNode
+#define hipGraphAddKernelNode cudaGraphAddKernelNode
+#define hipGraphAddMemsetNode cudaGraphAddMemsetNode
+#define hipGraphCreate cudaGraphCreate
 #define hipGraphDestroy cudaGraphDestroy
 #define hipGraphExec_t cudaGraphExec_t
 #define hipGraphExecDestroy cudaGraphExecDestroy
 #define hipGraphInstantiateWithFlags cudaGraphInstantiateWithFlags
+#define hipGraphKernelNodeSetAttribute cudaGraphKernelNodeSetAttribute
 #define hipGraphLaunch cudaGraphLaunch
+#define hipGraphNode_t cudaGraphNode_t
+#define hipKernelNodeAttrValue cudaKernelNodeAttrValue
+#define hipKernelNodeAttributeCooperative cudaKernelNodeAttributeCooperative
+#define hipKernelNodeParams cudaKernelNodeParams
+#define hipMemsetParams cudaMemsetParams
 
 struct hipDeviceProp_t : cudaDeviceProp {
   char gcnArchName[8] = "nvidia";  ///< what CNC_HIP_ARCHITECTURES says in such a build
