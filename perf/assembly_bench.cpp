@@ -244,8 +244,6 @@ void run(Options& options) {
   record.machine = describe_machine(options.threads);
   record.build = describe_build(options.commit);
   record.print_heading(std::cout);
-  if (const std::string peer = assembly_peer_versions(); !peer.empty())
-    std::cout << "- " << peer << '\n';
   std::vector<Result> results;
   for (const std::string& problem : options.problems) measure(problem, options, results);
   print(results, options.processor_time);

@@ -19,12 +19,4 @@ std::vector<AssemblyPeer> assembly_peers([[maybe_unused]] const Pieces& pieces) 
   return peers;
 }
 
-std::string assembly_peer_versions() {
-#ifdef CNC_PERF_PETSC
-  return petsc::version();
-#else
-  return "";
-#endif
-}
-
 }  // namespace cnc::perf

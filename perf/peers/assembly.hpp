@@ -41,15 +41,11 @@ struct AssemblyPeer {
 /// Peers that have a copy of nothing: pieces must outlive them.
 std::vector<AssemblyPeer> assembly_peers(const Pieces& pieces);
 
-/// PETSc's version, where it is there.
-std::string assembly_peer_versions();
-
 namespace eigen {
 std::vector<AssemblyPeer> assembly(const Pieces& pieces);
 }
 namespace petsc {
 std::vector<AssemblyPeer> assembly(const Pieces& pieces);
-std::string version();
-}  // namespace petsc
+}
 
 }  // namespace cnc::perf

@@ -8,6 +8,9 @@
 #ifdef CNC_PERF_EIGEN
 #include "peers/eigen.hpp"
 #endif
+#ifdef CNC_PERF_PETSC
+#include "peers/petsc.hpp"
+#endif
 
 #include <algorithm>
 #include <iterator>
@@ -15,15 +18,18 @@
 
 namespace cnc::perf {
 
-#ifdef CNC_PERF_AMGCL
 namespace {
+[[maybe_unused]] bool has_blocks(int rows, int cols, int block_size) {
+  return block_size > 1 && rows % block_size == 0 && cols % block_size == 0;
+}
+#ifdef CNC_PERF_AMGCL
 bool has_block_form(int rows, int cols, int block_size) {
-  return rows % block_size == 0 && cols % block_size == 0 &&
+  return has_blocks(rows, cols, block_size) &&
          std::find(std::begin(amgcl_peer::block_sizes), std::end(amgcl_peer::block_sizes),
                    block_size) != std::end(amgcl_peer::block_sizes);
 }
-}  // namespace
 #endif
+}  // namespace
 
 template <class M, class V>
 std::vector<SpmvPeer<V>> spmv_peers(const CsrArrays<M>& A, [[maybe_unused]] int block_size,
@@ -36,8 +42,15 @@ std::vector<SpmvPeer<V>> spmv_peers(const CsrArrays<M>& A, [[maybe_unused]] int 
   peers.push_back(amgcl_peer::spmv<M, V>(A, 1));
   // Float blocks times double vectors would be summed in float there.
   if constexpr (std::is_same_v<M, V>)
-    if (block_size > 1 && has_block_form(A.rows, A.cols, block_size))
+    if (has_block_form(A.rows, A.cols, block_size))
       peers.push_back(amgcl_peer::spmv<M, V>(A, block_size));
+#endif
+#ifdef CNC_PERF_PETSC
+  if constexpr (std::is_same_v<M, double>)
+    if (threads == 1) {
+      peers.push_back(petsc::spmv(A, 1));
+      if (has_blocks(A.rows, A.cols, block_size)) peers.push_back(petsc::spmv(A, block_size));
+    }
 #endif
   (void)A;
   return peers;
@@ -53,8 +66,16 @@ std::vector<SolverPeer<V>> solver_peers(const CsrArrays<V>& A, [[maybe_unused]] 
 #endif
 #ifdef CNC_PERF_AMGCL
   peers.push_back(amgcl_peer::solver<V>(A, method, 1));
-  if (block_size > 1 && has_block_form(A.rows, A.cols, block_size))
+  if (has_block_form(A.rows, A.cols, block_size))
     peers.push_back(amgcl_peer::solver<V>(A, method, block_size));
+#endif
+#ifdef CNC_PERF_PETSC
+  if constexpr (std::is_same_v<V, double>)
+    if (threads == 1) {
+      peers.push_back(petsc::solver(A, method, 1));
+      if (has_blocks(A.rows, A.cols, block_size))
+        peers.push_back(petsc::solver(A, method, block_size));
+    }
 #endif
   (void)A;
   return peers;
@@ -102,6 +123,9 @@ std::vector<std::string> peer_versions() {
 #endif
 #ifdef CNC_PERF_AMGCL
   versions.push_back(amgcl_peer::version());
+#endif
+#ifdef CNC_PERF_PETSC
+  versions.push_back(petsc::version());
 #endif
   return versions;
 }

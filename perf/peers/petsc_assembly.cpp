@@ -1,23 +1,12 @@
 #include "peers/assembly.hpp"
+#include "peers/petsc_calls.hpp"
 
 #include <petscmat.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace cnc::perf::petsc {
 namespace {
-
-void check(PetscErrorCode code) {
-  if (code != 0) throw std::runtime_error("PETSc: error " + std::to_string(code));
-}
-
-/// One process, for as long as the program runs.
-void initialize() {
-  PetscBool done = PETSC_FALSE;
-  check(PetscInitialized(&done));
-  if (done == PETSC_FALSE) check(PetscInitializeNoArguments());
-}
 
 struct State {
   const Pieces& pieces;
@@ -138,12 +127,6 @@ std::vector<AssemblyPeer> assembly(const Pieces& pieces) {
           {"PETSc MatSetValuesCOO", [coordinates] { coordinates->first_by_coordinates(); },
            [coordinates] { coordinates->set_coordinate_values(); },
            [coordinates] { return coordinates->result(); }}};
-}
-
-std::string version() {
-  return "PETSc " + std::to_string(PETSC_VERSION_MAJOR) + "." +
-         std::to_string(PETSC_VERSION_MINOR) + "." + std::to_string(PETSC_VERSION_SUBMINOR) +
-         " (one process)";
 }
 
 }  // namespace cnc::perf::petsc
