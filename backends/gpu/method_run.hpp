@@ -17,8 +17,8 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// What is compiled: only resident kernels are method times format, and this is the one place that says which there are.
 /// None for rows of any block size, whose registers do not suffice; every other size for plain CG; scalar rows and blocks of 3 for
-/// the other methods, whose runs with further sizes are graphs. In the small set scalar rows for all methods where precisions are not
-/// mixed, these and blocks of 3 for plain CG. None for methods with the transpose, whose rows are others. Rows that are parts of a
+/// the other methods, whose runs with further sizes are graphs. In the small set scalar rows of double for all methods, all
+/// precisions and blocks of 3 for plain CG. None for methods with the transpose, whose rows are others. Rows that are parts of a
 /// short one, beside diagonals, for plain CG, which may imply M^-1 r there. (Plain CG here: that with one reduction, by whose
 /// recurrence pcg and flexible CG go too, and Chebyshev's iteration.)
 template <class Method>
@@ -29,10 +29,11 @@ inline constexpr bool is_plain_cg = Method::symmetric && !Method::restarts && !r
 template <class Rows, class Method, class M, class V>
 inline constexpr bool has_resident_form =
     !transposes<Method> &&
-    (is_plain_cg<Method> ? (all_kernels ? compiled_block<Rows> > 0 : always_resident<Rows>)
-                         : !reads_dictionary<Rows> &&
-                               (all_kernels ? always_resident<Rows>
-                                            : compiled_block<Rows> == 1 && std::is_same_v<M, V>));
+    (is_plain_cg<Method>
+         ? (all_kernels ? compiled_block<Rows> > 0 : always_resident<Rows>)
+         : !reads_dictionary<Rows> &&
+               (all_kernels ? always_resident<Rows>
+                            : compiled_block<Rows> == 1 && std::is_same_v<M, double>));
 
 /// Iterations that are enqueued at once, recorded in a graph. A preconditioner that is enqueued between passes may cost
 /// more than all the rest and cannot skip itself once the run is over: where an iteration takes long the host looks after
@@ -437,7 +438,7 @@ struct MethodRunner {
   /// At most so many iterations.
   void enqueued(const Streamed& phases, index_t most) {
     // First: it may wait for the device, which must not wait for other ranks then.
-    const Graph* const graph = run.form == SolveForm::streamed ? nullptr : captured(phases);
+    const Graph* const graph = run.form == SolveForm::streamed ? nullptr : graph_of(phases);
     start();
     if constexpr (can_scale)
       if (phases.is_scaled) change_system(true);
@@ -506,7 +507,7 @@ struct MethodRunner {
 
   /// Null where a graph cannot hold the preconditioner and was not asked for by name.
   template <class Phases>
-  const Graph* captured(const Phases& phases) {
+  const Graph* graph_of(const Phases& phases) {
     const std::uint64_t version = run.preconditioner.version;
     GraphKey<Operand, V> key{phases.A,
                              {},
@@ -525,11 +526,11 @@ struct MethodRunner {
       key.transpose = *A.transpose;
       key.stencils[1] = key.transpose.dictionary.stencil_revision();
     }
-    for (const auto& captured : plan.graphs)
-      if (captured.graph && captured.key == key) return captured.graph.get();
+    for (const auto& kept : plan.graphs)
+      if (kept.graph && kept.key == key) return kept.graph.get();
     const bool may_stream = between() && run.form == SolveForm::run;
     if (may_stream && plan.unrecordable == version) return nullptr;
-    auto& oldest = plan.graphs[plan.captured % kept_graphs];
+    auto& oldest = plan.graphs[plan.graphs_made % kept_graphs];
     try {
       // A preconditioner is enqueued on the context's stream, the only one that it knows.
       const Recorder recorder = between()               ? Recorder::own_stream
@@ -544,7 +545,7 @@ struct MethodRunner {
       return nullptr;
     }
     oldest.key = key;
-    ++plan.captured;
+    ++plan.graphs_made;
     return oldest.graph.get();
   }
 };

@@ -14,7 +14,7 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-/// What a captured graph depends on: another is captured when any of this changes.
+/// What a graph depends on: another is made when any of this changes.
 template <class Operand, class V>
 struct GraphKey {
   Operand A, transpose;
@@ -32,11 +32,11 @@ struct GraphKey {
 };
 
 template <class Operand, class V>
-struct CapturedGraph {
+struct KeptGraph {
   GraphKey<Operand, V> key;
   std::unique_ptr<Graph> graph;
 };
-/// Solves that take turns with a few vectors x, or matrices, capture a graph for each of them once. (Kernels that
+/// Solves that take turns with a few vectors x, or matrices, have a graph made for each of them once. (Kernels that
 /// read the address of x from memory need more registers, and passes then run with fewer blocks.)
 inline constexpr std::size_t kept_graphs = 4;
 
@@ -61,8 +61,8 @@ struct DeviceRunPlan final : RunPlan {
   std::optional<DeviceBuffer>
       seconds;  ///< vectors that a resident run has besides those of the method
   index_t rows_of_seconds = -1;
-  CapturedGraph<Operand, V> graphs[kept_graphs];
-  std::size_t captured = 0;      ///< so far; the oldest gives way
+  KeptGraph<Operand, V> graphs[kept_graphs];
+  std::size_t graphs_made = 0;   ///< so far; the oldest gives way
   ResidencyAnswer residency[2];  ///< without vectors on chip, and with them
   bool refused = false;          ///< the device did not start a resident launch: not asked again
   /// @{

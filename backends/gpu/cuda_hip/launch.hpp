@@ -12,7 +12,7 @@
 //   CNC_GPU_API(name)   the function, type or constant of the library
 //   CNC_GPU_VENDOR      the prefix as a text, which is also the backend's name
 //   CNC_GPU_OVERLAPS    defined where the library starts kernels while those before them end
-//   CNC_GPU_OVERLAPS_IN_GRAPHS   and in graphs that are not captured
+//   CNC_GPU_OVERLAPS_IN_GRAPHS   defined where graphs that are put together node by node do so too
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <exception>
 #include <mutex>
+#include <thread>
 
 // gpu/runtime.hpp by a run-time library as gpu/cuda_hip/launch.hpp describes it. One source of each such target
 // includes this and defines what its library does in its own way:
@@ -75,9 +77,16 @@ void check_allocation(CNC_GPU_API(Error_t) code, const char* what, std::size_t b
 /// The graph that a queue records in; null: none.
 Nodes* nodes_of(const Queue& queue) { return static_cast<Nodes*>(queue.graph); }
 
+/// For what no node is made of.
+void refuse_in_graph(const Queue& queue) {
+  if (nodes_of(queue) != nullptr)
+    throw UnsupportedOperation("a graph of launches holds kernels and fills alone");
+}
+
 CNC_GPU_API(Error_t)
 add_kernel(Nodes& nodes, [[maybe_unused]] int device, Start how,
            const CNC_GPU_API(KernelNodeParams) & kernel) {
+  if (how == Start::resident) return CNC_GPU_API(ErrorNotSupported);
   CNC_GPU_API(GraphNode_t) node = nullptr;
   bool overlaps = false;
 #ifdef CNC_GPU_OVERLAPS_IN_GRAPHS
@@ -94,12 +103,6 @@ add_kernel(Nodes& nodes, [[maybe_unused]] int device, Start how,
     code = CNC_GPU_API(GraphAddDependencies)(nodes.graph, &nodes.last, &node, &edge, 1);
   }
 #endif
-  if (how == Start::resident && code == CNC_GPU_API(Success)) {
-    CNC_GPU_API(KernelNodeAttrValue) resident = {};
-    resident.cooperative = 1;
-    code = CNC_GPU_API(GraphKernelNodeSetAttribute)(
-        node, CNC_GPU_API(KernelNodeAttributeCooperative), &resident);
-  }
   if (code == CNC_GPU_API(Success)) {
     nodes.last = node;
     nodes.last_is_kernel = true;
@@ -107,20 +110,13 @@ add_kernel(Nodes& nodes, [[maybe_unused]] int device, Start how,
   return code;
 }
 
-void add_graph(Nodes& nodes, CNC_GPU_API(Graph_t) graph) {
-  CNC_GPU_API(GraphNode_t) node = nullptr;
-  CNC_GPU_CALL(GraphAddChildGraphNode, &node, nodes.graph, &nodes.last,
-               nodes.last != nullptr ? 1 : 0, graph);
-  nodes.last = node;
-  nodes.last_is_kernel = false;
-}
-
 void add_fill(Nodes& nodes, void* to, int value, std::size_t bytes) {
+  if (bytes == 0) return;
   CNC_GPU_API(MemsetParams) fill = {};
   fill.dst = to;
   fill.elementSize = 1;
   fill.height = 1;
-  fill.value = static_cast<unsigned>(value);
+  fill.value = static_cast<unsigned char>(value);
   fill.width = bytes;
   CNC_GPU_API(GraphNode_t) node = nullptr;
   CNC_GPU_CALL(GraphAddMemsetNode, &node, nodes.graph, &nodes.last, nodes.last != nullptr ? 1 : 0,
@@ -139,7 +135,7 @@ struct CapturedStream {
     if (owned) CNC_GPU_CALL(StreamCreateWithFlags, &stream, CNC_GPU_API(StreamNonBlocking));
     if (stream == nullptr)
       throw UnsupportedOperation(
-          "the default stream cannot be recorded in a graph: give the Context an execution space "
+          "the default stream cannot be captured in a graph: give the Context an execution space "
           "instance with a stream of its own");
   }
   ~CapturedStream() {
@@ -280,6 +276,7 @@ void fill_bytes(const Queue& queue, void* to, int value, std::size_t bytes) {
 namespace {
 void copy_and_wait(const Queue& queue, void* to, const void* from, std::size_t bytes,
                    CNC_GPU_API(MemcpyKind) kind) {
+  refuse_in_graph(queue);
   const DeviceScope scope(queue.device);
   CNC_GPU_CALL(MemcpyAsync, to, from, bytes, kind, stream_of(queue));
   synchronize(queue);
@@ -292,11 +289,13 @@ void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t by
   copy_and_wait(queue, to, from, bytes, CNC_GPU_API(MemcpyDeviceToHost));
 }
 
-void synchronize(const Queue& queue) { CNC_GPU_CALL(StreamSynchronize, stream_of(queue)); }
+void synchronize(const Queue& queue) {
+  refuse_in_graph(queue);
+  CNC_GPU_CALL(StreamSynchronize, stream_of(queue));
+}
 
 void enqueue(const Queue& queue, const std::function<void(const Queue&)>& work) {
-  if (nodes_of(queue) != nullptr)
-    throw UnsupportedOperation("a graph of launches cannot hold what other libraries enqueue");
+  refuse_in_graph(queue);
   work(queue);
 }
 
@@ -314,7 +313,6 @@ PinnedBuffer::PinnedBuffer(int device, std::size_t bytes) {
 PinnedBuffer::~PinnedBuffer() { free_pinned(data_); }
 
 struct Graph::Steps {
-  Nodes nodes;  // also for graphs that replay this one
   CNC_GPU_API(GraphExec_t) instance = nullptr;
   Steps() = default;
   ~Steps() {
@@ -324,34 +322,59 @@ struct Graph::Steps {
   Steps& operator=(const Steps&) = delete;
 };
 
+namespace {
+
+/// False if another thread, which waited for the whole device, has broken the capture off.
+bool capture(const Queue& queue, Recorder who, const std::function<void(const Queue&)>& record,
+             Nodes& nodes) {
+  const CapturedStream captured(queue, who);
+  Queue recording = queue;
+  recording.stream = captured.stream;
+  CNC_GPU_CALL(StreamBeginCapture, captured.stream, CNC_GPU_API(StreamCaptureModeThreadLocal));
+  std::exception_ptr failed;
+  try {
+    record(recording);
+  } catch (...) {
+    failed = std::current_exception();
+  }
+  const auto code = CNC_GPU_API(StreamEndCapture)(captured.stream, &nodes.graph);
+  (void)CNC_GPU_API(GetLastError)();  // the next operation is not to blame
+  // What the caller's own preconditioner has broken off would be again.
+  if (code == CNC_GPU_API(ErrorStreamCaptureInvalidated) && who == Recorder::another_stream)
+    return false;
+  if (failed) std::rethrow_exception(failed);
+  check(code, CNC_GPU_VENDOR "StreamEndCapture");
+  return true;
+}
+
+/// Captures that are broken off are begun anew so often: a rank cannot go on without a graph where the others have one.
+inline constexpr int most_captures = 50;
+
+}  // namespace
+
 Graph::Graph(const Queue& queue, Recorder who, const std::function<void(const Queue&)>& record)
     : steps_(std::make_unique<Steps>()) {
   const DeviceScope scope(queue.device);
-  Nodes& nodes = steps_->nodes;
-  Queue recording = queue;
+  Nodes nodes;
   if (who == Recorder::launches) {
     CNC_GPU_CALL(GraphCreate, &nodes.graph, 0);
+    Queue recording = queue;
     recording.graph = &nodes;
     record(recording);
   } else {
-    const CapturedStream captured(queue, who);
-    recording.stream = captured.stream;
-    CNC_GPU_CALL(StreamBeginCapture, captured.stream, CNC_GPU_API(StreamCaptureModeThreadLocal));
-    try {
-      record(recording);
-    } catch (...) {
-      (void)CNC_GPU_API(StreamEndCapture)(captured.stream, &nodes.graph);
-      (void)CNC_GPU_API(GetLastError)();  // the next operation is not to blame
-      throw;
+    for (int captures = 1; !capture(queue, who, record, nodes); ++captures) {
+      if (captures == most_captures)
+        throw DeviceError("StreamEndCapture", CNC_GPU_VENDOR,
+                          "another thread keeps waiting for the whole device");
+      std::this_thread::yield();
     }
-    CNC_GPU_CALL(StreamEndCapture, captured.stream, &nodes.graph);
   }
   CNC_GPU_CALL(GraphInstantiateWithFlags, &steps_->instance, nodes.graph, 0);
 }
 Graph::~Graph() = default;
 void Graph::replay(const Queue& queue) const {
+  refuse_in_graph(queue);
   const DeviceScope scope(queue.device);
-  if (Nodes* const nodes = nodes_of(queue)) return add_graph(*nodes, steps_->nodes.graph);
   CNC_GPU_CALL(GraphLaunch, steps_->instance, stream_of(queue));
 }
 
@@ -369,6 +392,7 @@ Marker::Marker(int device) {
 }
 Marker::~Marker() = default;
 void Marker::record(const Queue& queue) {
+  refuse_in_graph(queue);
   const DeviceScope scope(queue.device);
   CNC_GPU_CALL(EventRecord, event_->event, stream_of(queue));
 }

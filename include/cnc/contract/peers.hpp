@@ -48,7 +48,7 @@ class PeerMessages {
  public:
   virtual ~PeerMessages() = default;
   /// @{
-  /// Enqueued on a queue whose stream may be recording. begin: PeerOperand::packed goes on its way. end: what is enqueued behind it
+  /// Enqueued on a queue whose stream may be captured. begin: PeerOperand::packed goes on its way. end: what is enqueued behind it
   /// finds PeerOperand::arrived. gather: PeerMeeting::mine of each rank goes to PeerMeeting::all.
   virtual void begin(const Queue&) = 0;
   virtual void end(const Queue&) = 0;

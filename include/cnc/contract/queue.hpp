@@ -24,7 +24,7 @@ inline constexpr int ticket_slots = 16;
 /// Where and with what an operation runs: what a Context hands to a backend on every call.
 struct Queue {
   void* stream = nullptr;  ///< native stream of a device backend; null on the host
-  void* graph = nullptr;   ///< a device backend's own: what records operations instead
+  void* graph = nullptr;   ///< a device backend's own: operations go there, and do not run
   const void* execution_space = nullptr;  ///< the context's Kokkos execution-space instance
   int device = 0;                         ///< device backends: number of the device of the stream
   int threads = 1;                        ///< host backends: threads to use at most, at least 1

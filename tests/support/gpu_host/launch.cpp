@@ -45,6 +45,11 @@ Steps* steps_of(const Queue& queue) {
   if (queue.graph != nullptr) return static_cast<Steps*>(queue.graph);
   return captured != nullptr && queue.stream == captured_stream ? captured : nullptr;
 }
+/// For what no step is made of.
+void refuse_in_graph(const Queue& queue) {
+  if (queue.graph != nullptr)
+    throw UnsupportedOperation("a graph of launches holds kernels and fills alone");
+}
 thread_local int graphs_recorded = 0;
 thread_local machine::Residents residents_granted = machine::Residents::granted;
 
@@ -218,11 +223,12 @@ void copy_to_host(const Queue& queue, void* to, const void* from, std::size_t by
 }
 
 void synchronize(const Queue& queue) {
+  refuse_in_graph(queue);
   if (steps_of(queue) != nullptr) refuse("synchronize", "the stream is being recorded");
 }
 
 void enqueue(const Queue& queue, const std::function<void(const Queue&)>& work) {
-  if (queue.graph != nullptr) refuse("enqueue", "a graph of launches cannot hold it");
+  refuse_in_graph(queue);
   enqueue_step(queue, [=] { work(queue); });
 }
 
@@ -256,6 +262,7 @@ Graph::Graph(const Queue& queue, Recorder recorder, const std::function<void(con
 }
 Graph::~Graph() = default;
 void Graph::replay(const Queue& queue) const {
+  refuse_in_graph(queue);
   enqueue_step(queue, [this] {
     for (const auto& step : *steps_) step();
   });
@@ -265,7 +272,7 @@ void Graph::replay(const Queue& queue) const {
 struct Marker::Event {};
 Marker::Marker(int) {}
 Marker::~Marker() = default;
-void Marker::record(const Queue&) {}
+void Marker::record(const Queue& queue) { refuse_in_graph(queue); }
 void Marker::wait() const {}
 
 }  // namespace cnc::gpu::inline host

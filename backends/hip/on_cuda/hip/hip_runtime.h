@@ -12,6 +12,7 @@
 #define hipErrorCooperativeLaunchTooLarge cudaErrorCooperativeLaunchTooLarge
 #define hipErrorLaunchOutOfResources cudaErrorLaunchOutOfResources
 #define hipErrorNotSupported cudaErrorNotSupported
+#define hipErrorStreamCaptureInvalidated cudaErrorStreamCaptureInvalidated
 #define hipGetErrorName cudaGetErrorName
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError
@@ -75,7 +76,6 @@
 #define hipEventSynchronize cudaEventSynchronize
 
 #define hipGraph_t cudaGraph_t
-#define hipGraphAddChildGraphNode cudaGraphAddChildGraphNode
 #define hipGraphAddKernelNode cudaGraphAddKernelNode
 #define hipGraphAddMemsetNode cudaGraphAddMemsetNode
 #define hipGraphCreate cudaGraphCreate
@@ -83,11 +83,8 @@
 #define hipGraphExec_t cudaGraphExec_t
 #define hipGraphExecDestroy cudaGraphExecDestroy
 #define hipGraphInstantiateWithFlags cudaGraphInstantiateWithFlags
-#define hipGraphKernelNodeSetAttribute cudaGraphKernelNodeSetAttribute
 #define hipGraphLaunch cudaGraphLaunch
 #define hipGraphNode_t cudaGraphNode_t
-#define hipKernelNodeAttrValue cudaKernelNodeAttrValue
-#define hipKernelNodeAttributeCooperative cudaKernelNodeAttributeCooperative
 #define hipKernelNodeParams cudaKernelNodeParams
 #define hipMemsetParams cudaMemsetParams
 
