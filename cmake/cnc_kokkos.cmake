@@ -10,10 +10,14 @@ include(cnc_import_kokkos)
 set(CNC_KOKKOS_RELEASE 5.1.0)
 set(CNC_KOKKOS_SHA256 7bdbdfc88033ed7d940c7940ed8919e1f2b78a9656c69276beb76ad45c41ec4e)
 
-# Treats the headers of a library that is built here like those of an installed one.
+# Treats the headers of a library that is built here like those of an installed one, and its sources one by one.
 function(cnc_mark_as_system)
   foreach(target IN LISTS ARGN)
     if(TARGET ${target})
+      get_target_property(type ${target} TYPE)
+      if(NOT type STREQUAL "INTERFACE_LIBRARY")
+        set_property(TARGET ${target} PROPERTY UNITY_BUILD OFF)
+      endif()
       get_target_property(directories ${target} INTERFACE_INCLUDE_DIRECTORIES)
       if(directories)
         set_target_properties(${target} PROPERTIES

@@ -6,6 +6,8 @@
 
 #include <cnc/blas1.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -10,6 +10,8 @@
 #include "peers/cusparse_solvers.hpp"
 #endif
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cmath>
 

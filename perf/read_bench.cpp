@@ -6,6 +6,8 @@
 #include <cnc/io.hpp>
 #include <cnc/problems.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -5,12 +5,14 @@
 
 #include <cnc/context.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace cnc::perf {
 

@@ -6,6 +6,8 @@
 #include <cnc/preconditioner.hpp>
 #include <cnc/spmv.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <map>
 
 namespace cnc::perf {

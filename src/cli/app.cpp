@@ -10,6 +10,8 @@
 
 #include <vendor/baselines.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <new>
 #include <string>
 

@@ -2,9 +2,11 @@
 
 #include "ranks.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
+
+namespace CLI {
+class App;  // its header alone costs seconds in each source that includes it
+}
 
 namespace cnc::cli {
 

@@ -2,6 +2,8 @@
 
 #include "streams.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <iostream>
 

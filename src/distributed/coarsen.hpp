@@ -214,11 +214,11 @@ class CoarseningOnRanks {
 
   /// Of own nodes. One whose strong neighbours are all on other ranks is an aggregate by itself: without any it would have no part in
   /// the coarse correction.
-  Aggregates<Space> aggregates_of(const Graph<Space>& strong) const {
+  Aggregates<Space> aggregates_of(const StrengthGraph<Space>& strong) const {
     const auto ends =
         uninitialized<index_t, Space>("cnc::graph", static_cast<std::size_t>(strong.nodes));
     on_each(exec_, strong.nodes, CutRow{operand_of(strong), strong.nodes, ends.data()});
-    const Graph<Space> own{strong.nodes, strong.offsets, ends, strong.neighbours};
+    const StrengthGraph<Space> own{strong.nodes, strong.offsets, ends, strong.neighbours};
     Aggregates<Space> aggregates = aggregate(exec_, own);
     aggregates.count +=
         static_cast<index_t>(scan(exec_, 0, own.nodes,
@@ -228,7 +228,7 @@ class CoarseningOnRanks {
   }
 
   /// T - omega D^-1 F T with the numbers of its columns.
-  OwnProlongation smoothed(const Graph<Space>& strong, const Aggregates<Space>& aggregates,
+  OwnProlongation smoothed(const StrengthGraph<Space>& strong, const Aggregates<Space>& aggregates,
                            const Blocks& T, const NearNullSpace<V, Space>& coarse,
                            const Vector<V, Space>& inverse, double omega) {
     const auto n = static_cast<std::size_t>(own_.rows);

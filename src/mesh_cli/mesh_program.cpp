@@ -5,6 +5,8 @@
 
 #include <cnc/version.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <new>
 
 namespace cnc::cli {

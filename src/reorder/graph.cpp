@@ -11,8 +11,8 @@ namespace {
 /// Builds a graph in parallel from list(v, buffer), which puts the ascending neighbours of v into an
 /// empty buffer. It is called twice per vertex.
 template <class List>
-Graph build_graph(index_t vertices, const List& list) {
-  Graph graph;
+AdjacencyGraph build_graph(index_t vertices, const List& list) {
+  AdjacencyGraph graph;
   graph.vertices = vertices;
   graph.offsets.assign(static_cast<std::size_t>(vertices) + 1, 0);
   const auto for_each_list = [&](const auto& use) {
@@ -40,7 +40,7 @@ Graph build_graph(index_t vertices, const List& list) {
 
 /// Edges v -> w of the pattern of A itself.
 template <class T>
-Graph directed_graph(const CsrMatrix<T>& A, index_t block_size) {
+AdjacencyGraph directed_graph(const CsrMatrix<T>& A, index_t block_size) {
   const index_t vertices = A.rows / block_size;
   return build_graph(vertices, [&](index_t v, std::vector<index_t>& buffer) {
     const auto row = static_cast<std::size_t>(v) * static_cast<std::size_t>(block_size);
@@ -61,8 +61,8 @@ Graph directed_graph(const CsrMatrix<T>& A, index_t block_size) {
   });
 }
 
-Graph reversed(const Graph& graph) {
-  Graph result;
+AdjacencyGraph reversed(const AdjacencyGraph& graph) {
+  AdjacencyGraph result;
   result.vertices = graph.vertices;
   result.offsets.assign(graph.offsets.size() + 1, 0);
   result.neighbours.resize(graph.neighbours.size());
@@ -84,9 +84,9 @@ Graph reversed(const Graph& graph) {
 }  // namespace
 
 template <class T>
-Graph symmetrized_graph(const CsrMatrix<T>& A, int block_size) {
-  Graph forward = directed_graph(A, block_size);
-  const Graph backward = reversed(forward);
+AdjacencyGraph symmetrized_graph(const CsrMatrix<T>& A, int block_size) {
+  AdjacencyGraph forward = directed_graph(A, block_size);
+  const AdjacencyGraph backward = reversed(forward);
   if (forward.offsets == backward.offsets && forward.neighbours == backward.neighbours) {
     return forward;
   }
@@ -96,7 +96,7 @@ Graph symmetrized_graph(const CsrMatrix<T>& A, int block_size) {
   });
 }
 
-template Graph symmetrized_graph(const CsrMatrix<float>&, int);
-template Graph symmetrized_graph(const CsrMatrix<double>&, int);
+template AdjacencyGraph symmetrized_graph(const CsrMatrix<float>&, int);
+template AdjacencyGraph symmetrized_graph(const CsrMatrix<double>&, int);
 
 }  // namespace cnc::detail

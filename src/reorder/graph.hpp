@@ -8,7 +8,7 @@ namespace cnc::detail {
 
 /// An undirected graph without loops: the neighbours of v are
 /// neighbours[offsets[v] .. offsets[v + 1]), ascending.
-struct Graph {
+struct AdjacencyGraph {
   index_t vertices = 0;
   std::vector<offset_t> offsets;
   std::vector<index_t> neighbours;
@@ -26,6 +26,6 @@ struct Graph {
 /// have no vertex. A is square.
 /// Cost     O(nonzeros) time and O(edges) memory.
 template <class T>
-Graph symmetrized_graph(const CsrMatrix<T>& A, int block_size);
+AdjacencyGraph symmetrized_graph(const CsrMatrix<T>& A, int block_size);
 
 }  // namespace cnc::detail

@@ -9,12 +9,12 @@
 namespace cnc {
 namespace {
 
-using detail::Graph;
+using detail::AdjacencyGraph;
 
 /// Breadth-first searches over one graph, with memory that is allocated once.
 class BreadthFirstSearch {
  public:
-  explicit BreadthFirstSearch(const Graph& graph)
+  explicit BreadthFirstSearch(const AdjacencyGraph& graph)
       : graph_(graph), seen_(static_cast<std::size_t>(graph.vertices), 0) {
     queue_.reserve(static_cast<std::size_t>(graph.vertices));
   }
@@ -61,7 +61,7 @@ class BreadthFirstSearch {
     }
   }
 
-  const Graph& graph_;
+  const AdjacencyGraph& graph_;
   std::vector<index_t> queue_;
   std::vector<index_t> seen_;  ///< number of the last search that saw the vertex
   index_t search_ = 0;
@@ -86,7 +86,7 @@ index_t pseudo_peripheral_vertex(BreadthFirstSearch& search, index_t root) {
 }
 
 /// Reverse Cuthill-McKee order of the vertices.
-std::vector<index_t> rcm_order(const Graph& graph) {
+std::vector<index_t> rcm_order(const AdjacencyGraph& graph) {
   BreadthFirstSearch search(graph);
   std::vector<bool> numbered(static_cast<std::size_t>(graph.vertices), false);
   std::vector<index_t> order;

@@ -150,7 +150,7 @@ Blocks one_sided(index_t rows) {
 }
 
 /// Nodes within distance 1.
-std::set<index_t> around(const detail::Graph<HostSpace>& graph, index_t i) {
+std::set<index_t> around(const detail::StrengthGraph<HostSpace>& graph, index_t i) {
   std::set<index_t> nodes{i};
   for (index_t k = graph.offsets(i); k < graph.ends(i); ++k) nodes.insert(graph.neighbours(k));
   return nodes;

@@ -198,7 +198,7 @@ struct Aggregates {
 };
 
 /// Aggregates of free nodes that have free neighbours only, in their order. How many.
-inline index_t aggregate_in_order(const Graph<HostSpace>& graph, index_t* of) {
+inline index_t aggregate_in_order(const StrengthGraph<HostSpace>& graph, index_t* of) {
   index_t count = 0;
   for (index_t i = 0; i < graph.nodes; ++i) {
     if (of[i] != aggregation::not_yet) continue;
@@ -215,7 +215,7 @@ inline index_t aggregate_in_order(const Graph<HostSpace>& graph, index_t* of) {
 
 /// Aggregates by rounds. How many.
 template <class Exec, class Space>
-index_t aggregate_by_rounds(const Exec& exec, const Graph<Space>& graph,
+index_t aggregate_by_rounds(const Exec& exec, const StrengthGraph<Space>& graph,
                             Vector<index_t, Space>& of) {
   using namespace aggregation;
   const auto n = static_cast<std::size_t>(graph.nodes);
@@ -251,7 +251,7 @@ index_t aggregate_by_rounds(const Exec& exec, const Graph<Space>& graph,
 
 /// Aggregates of the nodes of a symmetric graph. Waits.
 template <class Exec, class Space>
-Aggregates<Space> aggregate(const Exec& exec, const Graph<Space>& graph) {
+Aggregates<Space> aggregate(const Exec& exec, const StrengthGraph<Space>& graph) {
   const auto n = static_cast<std::size_t>(graph.nodes);
   const GraphOperand edges = operand_of(graph);
   auto of = uninitialized<index_t, Space>("cnc::aggregates", n);

@@ -20,7 +20,7 @@ struct SetUpLevel {
   NearNullSpace<V, Space> near_null;
   bool smoothed = true;  ///< the prolongation
   // All of this is empty in the last level.
-  Graph<Space> strong;
+  StrengthGraph<Space> strong;
   SparseBlocks<V, Space> tentative;
   TransposedPattern<Space> members;  ///< of its aggregates, without origins, for factors; or empty
   SparseBlocks<V, Space> prolongation;

@@ -398,7 +398,7 @@ struct SmoothRowOfGroup {
 
 /// The pattern of the smoothed prolongation; values are room. Waits.
 template <class Exec, class T, class Space>
-SparseBlocks<T, Space> smoothed_pattern(const Exec& exec, const Graph<Space>& strong,
+SparseBlocks<T, Space> smoothed_pattern(const Exec& exec, const StrengthGraph<Space>& strong,
                                         const Aggregates<Space>& aggregates,
                                         const SparseBlocks<T, Space>& tentative,
                                         const std::string& what) {
@@ -432,7 +432,7 @@ SparseBlocks<T, Space> smoothed_pattern(const Exec& exec, const Graph<Space>& st
 
 /// Its values: T - omega D^-1 F T. Enqueued on a device.
 template <class Exec, class T, class Space>
-void smooth(const Exec& exec, const SparseBlocks<T, Space>& A, const Graph<Space>& strong,
+void smooth(const Exec& exec, const SparseBlocks<T, Space>& A, const StrengthGraph<Space>& strong,
             const SparseBlocks<T, Space>& tentative, const Vector<T, Space>& inverse,
             const NearNullSpace<T, Space>& fine, const NearNullSpace<T, Space>& coarse,
             double omega, const SparseBlocks<T, Space>& P) {

@@ -23,7 +23,7 @@ struct NearNullSpace {
 
 /// A symmetric graph, without loops, columns ascending: row i is [offsets[i], ends[i]), in room that may be longer.
 template <class Space>
-struct Graph {
+struct StrengthGraph {
   index_t nodes = 0;
   Kokkos::View<const index_t*, Space> offsets;  ///< [nodes + 1]
   Kokkos::View<const index_t*, Space> ends;     ///< [nodes]
@@ -38,7 +38,7 @@ struct GraphOperand {
   KOKKOS_INLINE_FUNCTION index_t degree(offset_t i) const { return ends[i] - offsets[i]; }
 };
 template <class Space>
-GraphOperand operand_of(const Graph<Space>& graph) {
+GraphOperand operand_of(const StrengthGraph<Space>& graph) {
   return {graph.offsets.data(), graph.ends.data(), graph.neighbours.data()};
 }
 
@@ -165,7 +165,7 @@ struct StrongRowOfGroup {
 /// their largest |a_jk|, and of asymmetric couplings with them those count that are in A. Waits.
 /// Errors   InvalidArgument (room for more than 2^31 - 1 couplings).
 template <class Exec, class T, class Space, class Complete = void (*)(const Vector<double, Space>&)>
-Graph<Space> strong_couplings(
+StrengthGraph<Space> strong_couplings(
     const Exec& exec, const SparseBlocks<T, Space>& A, double theta, bool symmetric,
     const Complete& complete = [](const Vector<double, Space>&) {}) {
   const auto n = static_cast<std::size_t>(A.rows);
@@ -174,7 +174,7 @@ Graph<Space> strong_couplings(
   const auto a = operand_of(A);
   on_each(exec, A.rows, MeasureCouplings<T>{a, largest.data()});
   complete(largest);
-  Graph<Space> graph;
+  StrengthGraph<Space> graph;
   graph.nodes = A.rows;
   graph.offsets = A.row_offsets;
   auto room = static_cast<std::size_t>(A.blocks());
