@@ -111,13 +111,17 @@ CNC_SOLVER_TEST("RCM keeps the blocks of the automatic layout and of the precond
   };
   const SolveReport given = solve_in_order(Reordering::none);
   const SolveReport reordered = solve_in_order(Reordering::rcm);
+  // Some sixty iterations, whose rounding differs with the order and the form of a run.
+  constexpr index_t little = 5;
   CHECK(reordered.format == given.format);
-  CHECK(std::abs(reordered.iterations - given.iterations) <= 2);
+  CHECK(reordered.preconditioner == given.preconditioner);
+  CHECK(std::abs(reordered.iterations - given.iterations) <= little);
 
   options.format = {"csr", 1};
   options.preconditioner_block_size = 3;
   const SolveReport in_csr = solve_in_order(Reordering::rcm);
-  CHECK(std::abs(in_csr.iterations - given.iterations) <= 2);
+  CHECK(in_csr.preconditioner == given.preconditioner);
+  CHECK(std::abs(in_csr.iterations - given.iterations) <= little);
 }
 
 CNC_SOLVER_TEST("the automatic layout comes with its reasons") {
