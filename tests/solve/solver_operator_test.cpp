@@ -111,8 +111,8 @@ CNC_SOLVER_TEST("RCM keeps the blocks of the automatic layout and of the precond
   };
   const SolveReport given = solve_in_order(Reordering::none);
   const SolveReport reordered = solve_in_order(Reordering::rcm);
-  // Some sixty iterations, whose rounding differs with the order and the form of a run.
-  constexpr index_t little = 5;
+  // Of some sixty iterations; on devices rounding differs more, with the order and the form of a run.
+  constexpr index_t little = Context<Exec>::memory == MemorySpace::host ? 2 : 5;
   CHECK(reordered.format == given.format);
   CHECK(reordered.preconditioner == given.preconditioner);
   CHECK(std::abs(reordered.iterations - given.iterations) <= little);
