@@ -50,6 +50,10 @@ class Layouts {
 
   const std::string& format() const { return format_; }
   int block_size() const { return block_size_; }
+  /// Of block_jacobi where no other is asked for: the layout's, or where one without blocks was chosen, that of the matrix.
+  int preconditioner_block_size() const {
+    return is_chosen_ && block_size_ == 1 ? full_block_size_ : block_size_;
+  }
   /// Reasons for what was chosen.
   const std::vector<std::string>& advice() const { return advice_; }
   void advise(std::string sentence) { advice_.push_back(std::move(sentence)); }
@@ -82,6 +86,7 @@ class Layouts {
     std::optional<Structure> structure;
     if (is_chosen_) {
       structure = analyze(A);
+      full_block_size_ = full_block_size(*structure);
       diagnosis_.know(structure->least_symmetric);
     }
     const bool fits = may_copy_values(options_.format) && takes_float(A);
@@ -141,12 +146,16 @@ class Layouts {
 
   /// Rows that a reordering must keep together: a block of the layout, else of the preconditioner.
   int ordering_block_size(const Csr& A) const {
-    const FormatSpec spec = options_.format.name == "auto"
-                                ? choose(analyze(A), takes_float(A)).format
-                                : options_.format;
+    FormatSpec spec = options_.format;
+    int of_preconditioner = options_.preconditioner_block_size;
+    if (spec.name == "auto") {
+      const Structure structure = analyze(A);
+      spec = choose(structure, takes_float(A)).format;
+      if (of_preconditioner == 0) of_preconditioner = full_block_size(structure);
+    }
     if (spec.block_size > 1) return spec.block_size;
     return options_.preconditioner == PreconditionerKind::block_jacobi
-               ? std::max(1, options_.preconditioner_block_size)
+               ? std::max(1, of_preconditioner)
                : 1;
   }
 
@@ -228,6 +237,15 @@ class Layouts {
  private:
   const Context<Exec>& context() const { return *system_.ctx; }
   const Exec& exec() const { return context().execution_space_instance(); }
+
+  /// The unknowns of a node: the largest size whose blocks are all but full; 1 where there is none.
+  static int full_block_size(const Structure& structure) {
+    constexpr double full = 0.9;
+    int size = 1;
+    for (const BlockOccupancy& occupancy : structure.occupancy)
+      if (occupancy.density >= full) size = std::max(size, occupancy.block_size);
+    return size;
+  }
 
   /// Of a method that the caller has named.
   bool has_transpose() const {
@@ -453,7 +471,8 @@ class Layouts {
   Transposition<V, Exec> transposition_;
   std::string format_;
   int block_size_ = 1;
-  bool is_chosen_ = false;  ///< `auto` chose the layout
+  int full_block_size_ = 1;  ///< of the matrix, where the layout was chosen
+  bool is_chosen_ = false;   ///< `auto` chose the layout
   std::vector<std::string> advice_;
 };
 

@@ -94,7 +94,8 @@ struct Solver<V, Exec>::State {
     choice = detail::choose_methods(&as_prepared.method, diagnosis);
     if (is_rectangular() && options.method == Method::automatic)
       choice.reason = "the matrix is not square";
-    system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : layouts.block_size(),
+    system.built_in = {as_prepared.preconditioner,
+                       asked > 0 ? asked : layouts.preconditioner_block_size(),
                        choice.diagonal_rule()};
   }
 

@@ -124,6 +124,29 @@ CNC_SOLVER_TEST("RCM keeps the blocks of the automatic layout and of the precond
   CHECK(std::abs(in_csr.iterations - given.iterations) <= little);
 }
 
+CNC_SOLVER_TEST("block Jacobi takes the unknowns of a node, whatever layout is chosen") {
+  const std::tuple<const char*, const char*, int> cases[] = {
+      {sized(ctx, "elasticity3d:6", "elasticity3d:3"), "block-jacobi:3", 3},
+      {sized(ctx, "elasticity2d:9", "elasticity2d:4"), "block-jacobi:2", 2},
+      {sized(ctx, "poisson2d:23x17", "poisson2d:8x7"), "block-jacobi:1", 1}};
+  for (const auto& [text, name, size] : cases) {
+    const auto P = with_known_solution(text, generate_problem(text));
+    SolveOptions options;
+    options.preconditioner = PreconditionerKind::block_jacobi;
+    const SolveReport report = solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows()));
+    INFO(text << " " << report.format);
+    CHECK(report.preconditioner == name);
+    options.preconditioner_block_size = size;
+    CHECK(solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows())).iterations ==
+          report.iterations);
+    // A layout that the caller names says it.
+    options.preconditioner_block_size = 0;
+    options.format = {"csr", 1};
+    CHECK(solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows())).preconditioner ==
+          "block-jacobi:1");
+  }
+}
+
 CNC_SOLVER_TEST("the automatic layout comes with its reasons") {
   const auto A = generate_problem(sized(ctx, "elasticity3d:4", "elasticity3d:3"));
   auto solver = solver_on<double>(ctx);
