@@ -139,6 +139,7 @@ struct MethodRunner {
             preconditioner,
             run.preconditioner,
             peers(),
+            std::get<const PeerOperand<V>*>(run.peers_of_transpose),
             v,
             scalars,
             plan.state.template as<RunState>(),
@@ -520,9 +521,11 @@ struct MethodRunner {
                              method_index<V, Method>(),
                              version,
                              phases.is_scaled,
-                             peers() != nullptr ? *peers() : PeerOperand<V>()};
+                             peers() != nullptr ? *peers() : PeerOperand<V>(),
+                             {}};
     key.A.transpose = nullptr;  // where the operand is does not count, but what it is
     if (transposes<Method>) {
+      if (peers() != nullptr) key.peers_of_transpose = *phases.peers_of_transpose;
       key.transpose = *A.transpose;
       key.stencils[1] = key.transpose.dictionary.stencil_revision();
     }

@@ -25,9 +25,9 @@ struct GraphKey {
   const double* partials;
   int block_threads;
   int method;
-  std::uint64_t preconditioner;  ///< its version
-  bool is_scaled;                ///< StreamedRun::is_scaled
-  PeerOperand<V> peers;          ///< where there are some
+  std::uint64_t preconditioner;              ///< its version
+  bool is_scaled;                            ///< StreamedRun::is_scaled
+  PeerOperand<V> peers, peers_of_transpose;  ///< where there are some
   bool operator==(const GraphKey&) const = default;
 };
 

@@ -66,7 +66,8 @@ struct StreamedRun {
   const Operand& A;
   const PreconditionerOperand<V>& M;
   const EnqueuedPreconditioner& between;
-  const PeerOperand<V>* peers;  ///< other ranks; null: there are none
+  const PeerOperand<V>* peers;               ///< other ranks; null: there are none
+  const PeerOperand<V>* peers_of_transpose;  ///< for products with A^T
   const MethodVectors<V>& v;
   MethodScalars* scalars;
   RunState* state;
@@ -160,13 +161,19 @@ struct StreamedRun {
   template <class Product>
   void multiply_among(const Queue& queue, const ProductDots<V>& dots, const RunState* run) const {
     using Peers = PeerEntries<wave, V>;
+    const PeerOperand<V>& others = Product::transposed ? *peers_of_transpose : *peers;
     V* const y = v[Product::to];
     const ProductDots<V> of_parts = dots_add_up<Product> ? dots : ProductDots<V>();
-    Peers::send(queue, *peers, v[Product::of], run);
-    MatrixEntries<wave, Operand, V>::product(queue, A, v[Product::of], y, of_parts, run);
-    Peers::receive(queue, *peers, y, {}, of_parts.with, of_parts.with_result, true, run);
+    Peers::send(queue, others, v[Product::of], run);
+    MatrixEntries<wave, Operand, V>::product(queue, of_own<Product>(), v[Product::of], y, of_parts,
+                                             run);
+    Peers::receive(queue, others, y, {}, of_parts.with, of_parts.with_result, true, run);
     if constexpr (Product::dots > 0 && !dots_add_up<Product>)
-      Peers::dots(queue, A.rows, *peers, y, dots, run);
+      Peers::dots(queue, A.rows, others, y, dots, run);
+  }
+  template <class Product>
+  const Operand& of_own() const {
+    return Product::transposed ? *A.transpose : A;
   }
 
   template <class Phases>
@@ -197,8 +204,8 @@ struct StreamedRun {
                                                                     v[Phase::to], dots, run.state);
       }
       if (peers == nullptr)
-        MatrixEntries<wave, Operand, V>::product(queue, Phase::transposed ? *A.transpose : A,
-                                                 v[Phase::of], v[Phase::to], dots, run.state);
+        MatrixEntries<wave, Operand, V>::product(queue, of_own<Phase>(), v[Phase::of], v[Phase::to],
+                                                 dots, run.state);
       else
         multiply_among<Phase>(queue, dots, run.state);
     } else {

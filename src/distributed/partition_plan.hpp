@@ -55,52 +55,6 @@ struct Halo {
   }
 };
 
-/// The transpose of n columns: what its entries give to each of them.
-template <class T>
-SparseRows<T> transposed(const SparseRows<T>& A, index_t n) {
-  SparseRows<T> result;
-  result.offsets.assign(static_cast<std::size_t>(n) + 1, 0);
-  for (const index_t column : A.columns) ++result.offsets[static_cast<std::size_t>(column) + 1];
-  for (std::size_t c = 1; c < result.offsets.size(); ++c)
-    result.offsets[c] += result.offsets[c - 1];
-  result.columns.resize(A.columns.size());
-  result.values.resize(A.values.size());
-  std::vector<index_t> next(result.offsets.begin(), result.offsets.end() - 1);
-  for (std::size_t i = 0; i < A.rows.size(); ++i)
-    for (auto k = static_cast<std::size_t>(A.offsets[i]);
-         k < static_cast<std::size_t>(A.offsets[i + 1]); ++k) {
-      const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(A.columns[k])]++);
-      result.columns[to] = A.rows[i];
-      result.values[to] = A.values[k];
-    }
-  return result;
-}
-
-/// What neighbours have for own rows, `sent` as in a plan: of each such row, in their order.
-template <class T>
-SparseRows<T> gathered(const std::vector<index_t>& sent, index_t rows) {
-  SparseRows<T> by_row;  // one row a place, its number as the column
-  by_row.columns = sent;
-  by_row.offsets.resize(sent.size() + 1);
-  by_row.rows.resize(sent.size());
-  for (std::size_t k = 0; k < sent.size(); ++k) {
-    by_row.rows[k] = static_cast<index_t>(k);
-    by_row.offsets[k + 1] = static_cast<index_t>(k) + 1;
-  }
-  by_row.values.resize(sent.size());
-  const SparseRows<T> all = transposed(by_row, rows);
-  SparseRows<T> result;
-  result.columns = all.columns;
-  result.offsets.push_back(0);
-  for (index_t i = 0; i < rows; ++i) {
-    const index_t end = all.offsets[static_cast<std::size_t>(i) + 1];
-    if (end == result.offsets.back()) continue;
-    result.rows.push_back(i);
-    result.offsets.push_back(end);
-  }
-  return result;
-}
-
 /// Consecutive rows, or columns, of a rank.
 struct OwnRange {
   offset_t first = 0;

@@ -270,14 +270,14 @@ class Engine {
     if (phase.with >= 0 && multiplies_with_dots(phase)) {
       const ProductDots<V> dots{vector(phase.with).data(), scalar(phase.with_scalar),
                                 phase.self_scalar >= 0 ? scalar(phase.self_scalar) : nullptr};
-      if (system_.ranks) system_.ranks->begin(vector(phase.of).data(), false);
+      if (system_.ranks) system_.ranks->begin(vector(phase.of).data(), phase.transposed);
       system_.with_operand([&](const auto& A) {
         system_.ctx->template matrices<V>(A).spmv_dot(queue(), phase.transposed ? *A.transpose : A,
                                                       vector(phase.of).data(),
                                                       vector(phase.to).data(), dots);
       });
       if (system_.ranks) {
-        system_.ranks->end(vector(phase.to).data(), false, dots.with);
+        system_.ranks->end(vector(phase.to).data(), phase.transposed, dots.with);
         has_halo_dot_ = true;
       }
       return;
@@ -295,7 +295,7 @@ class Engine {
   /// Whether a product leaves its dots. With other ranks these are of the own block and made up by the dot with what others
   /// add; one of the result with itself would lose digits so.
   bool multiplies_with_dots(const PhaseFacts& phase) const {
-    const bool adds_up = !phase.transposed && phase.self_scalar < 0 && phase.with != phase.to;
+    const bool adds_up = phase.self_scalar < 0 && phase.with != phase.to;
     return system_.has_product_with_dots() && (!system_.ranks || adds_up);
   }
 
@@ -311,7 +311,10 @@ class Engine {
     if (log != nullptr) run.history = work_.rr_history.data();
     if (logs_energy) run.energy_gains = work_.energy_gains.data();
     run.plan = work_.plan.get();
-    if (system_.ranks) run.peers = system_.ranks->peers();
+    if (system_.ranks) {
+      run.peers = system_.ranks->peers();
+      run.peers_of_transpose = system_.ranks->peers_of_transpose();
+    }
     run.behind = behind_;
     run.behind_context = behind_context_;
     if (!local_)

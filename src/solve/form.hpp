@@ -17,7 +17,7 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
   const bool local = system.is_local();
   const MethodFacts& facts = method_facts(method);
   // Where devices reach each other, their kernels add up what a run sums over all ranks.
-  const bool runs_among = system.has_peers() && !facts.transposes &&
+  const bool runs_among = system.has_peers(facts.transposes) &&
                           system.arithmetic == Arithmetic::fast && system.runs(method) &&
                           system.plans();
   if (runs_among && asked == SolveForm::automatic) return SolveForm::run;

@@ -23,6 +23,10 @@ class OtherRanks {
   virtual void take_largest(double* values, int count) = 0;
   /// What runs need to exchange entries and add up sums without the host; nulls where that takes the host.
   virtual PeersOfRun peers() = 0;
+  /// The same for products with A^T, once that is laid out.
+  virtual PeersOfRun peers_of_transpose() = 0;
+  /// Gets ready for products with A^T, unless it is; the entries that others have in own columns come here.
+  virtual void lay_out_transpose() = 0;
   /// Whether products leave it to the device to wait for other ranks, as within a run, whose end hears of failures.
   virtual void let_device_wait(bool alone) = 0;
   /// What the first rank says.
@@ -31,15 +35,15 @@ class OtherRanks {
   virtual std::string first_text(const std::string& mine) = 0;
 
   /// @{
-  /// begin: what others need of x goes on its way. end: y += the entries in columns of others times their x. Transposed,
-  /// what rows of this rank have in those columns goes to their owners. x stays as it is in between. With a vector `with`, end
-  /// also takes its dot with what was added to y, which dot_of_end() tells once the queue has been waited for; not transposed.
+  /// begin: what others need of x goes on its way. end: y += the entries in columns of others times their x. Transposed: those of
+  /// A^T, which is laid out. x stays as it is in between. With a vector `with`, end also takes its dot with what was added to
+  /// y, which dot_of_end() tells once the queue has been waited for.
   virtual void begin(const float* x, bool transposed) = 0;
   virtual void begin(const double* x, bool transposed) = 0;
   virtual void end(float* y, bool transposed, const float* with) = 0;
   virtual void end(double* y, bool transposed, const double* with) = 0;
   virtual double dot_of_end() const = 0;
-  /// The same, not transposed, where y += factor s (the entries times x), s being an entry for each row, or one where it is null:
+  /// end, not transposed, where y += factor s (the entries times x), s being an entry for each row, or one where it is null:
   /// what a step of a relaxation has of them.
   virtual void end_step(float* y, float factor, const float* of_row) = 0;
   virtual void end_step(double* y, double factor, const double* of_row) = 0;

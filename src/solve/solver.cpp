@@ -134,9 +134,13 @@ struct Solver<V, Exec>::State {
         if (failure) std::rethrow_exception(failure);
         throw UnsupportedOperation("another rank could not lay out its transpose");
       }
+      lay_out_transpose_of_ranks();
     }
     if (method.normal_equations && !normal_is_set_up)
       throw UnsupportedOperation("a diagonal block of A^T A is singular");
+  }
+  void lay_out_transpose_of_ranks() const {
+    if (system.ranks) system.ranks->lay_out_transpose();
   }
   void require_memory_for_transpose() const {
     const double entries = double(stored(system.matrix));
@@ -293,7 +297,10 @@ struct Solver<V, Exec>::State {
     layouts.forget_transpose();
     layouts.build(A);
     source = A;
-    if (named().transposes) layouts.build_transpose(A);
+    if (named().transposes) {
+      layouts.build_transpose(A);
+      lay_out_transpose_of_ranks();
+    }
     choose_preconditioner();
     set_up_preconditioners();
     finish_prepare(A.rows);
@@ -326,7 +333,10 @@ struct Solver<V, Exec>::State {
     }
     source = A;
     renew_plan(false);
-    if (named().transposes) layouts.refresh_transpose(A);
+    if (named().transposes) {
+      layouts.refresh_transpose(A);
+      lay_out_transpose_of_ranks();
+    }
     choose_again();
     update_preconditioners();
     return true;

@@ -205,8 +205,11 @@ struct System {
     }
   }
   /// Whether there are other ranks with which the kernels of runs exchange and add up.
-  bool has_peers() const {
-    return ranks && std::get<const PeerOperand<V>*>(ranks->peers()) != nullptr;
+  bool has_peers(bool transposes) const {
+    const auto has = [](const PeersOfRun& peers) {
+      return std::get<const PeerOperand<V>*>(peers) != nullptr;
+    };
+    return ranks && has(ranks->peers()) && (!transposes || has(ranks->peers_of_transpose()));
   }
   /// Whether something is so on any rank.
   bool anywhere(bool here) const {

@@ -21,6 +21,7 @@ Vector<double> product(const OnRanks& A, const Vector<double>& x, bool transpose
   const CsrMatrix<double> own = to_csr(detail::matrix_of<double>(HostExec(), A.own));
   const CsrMatrix<double> block = transposed ? transpose(own) : own;
   Vector<double> y("y", static_cast<std::size_t>(block.rows));
+  if (transposed) ranks.lay_out_transpose();
   ranks.begin(x.data(), transposed);
   spmv(one_thread(), 1.0, block, x, 0.0, y);
   ranks.end(y.data(), transposed, nullptr);

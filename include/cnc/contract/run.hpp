@@ -84,6 +84,7 @@ struct MethodRun {
   EnqueuedPreconditioner preconditioner;
   /// Backends with peers, streamed, in a graph or with one meeting: sums are then over all ranks, which all make the same runs.
   PeersOfRun peers;
+  PeersOfRun peers_of_transpose;  ///< for products with A^T
 
   index_t iterations = 0;           ///< out: iterations done
   MethodScalars scalars;            ///< out: the scalars after the last one, on the host
