@@ -53,9 +53,14 @@ function(cnc_precompile target)
     "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endfunction()
 
-# Code that runs briefly takes longer to optimise: everything but the library and what is timed beside it.
+# Code that runs briefly takes longer to optimise: everything but the library and what is timed beside it. With the checks
+# of sanitizers in it five times as long, so there it is not optimised at all.
 function(cnc_compile_briefly target)
-  target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>")
+  if(CNC_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>")
+  endif()
 endfunction()
 
 if(CNC_SANITIZE)

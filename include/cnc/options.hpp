@@ -35,7 +35,7 @@ Arithmetic parse_arithmetic(std::string_view text);
 /// A preconditioner of the library.
 struct PreconditionerSpec {
   PreconditionerKind kind = PreconditionerKind::none;  ///< which of those that are built in
-  int block_size = 0;  ///< of block_jacobi; 0: that of the matrix layout
+  int block_size = 0;  ///< of block_jacobi; 0: as SolveOptions says
   /// An object in their place, by its options.
   std::variant<std::monostate, RelaxationOptions, IncompleteOptions, PolynomialOptions, AmgOptions,
                AutomaticOptions, BlockJacobiOptions>

@@ -162,7 +162,7 @@ struct SolveOptions {
   /// after the other.
   Arithmetic arithmetic = Arithmetic::fast;
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
-  int preconditioner_block_size = 0;  ///< block_jacobi: 0 takes that of the layout; of full blocks where `auto` takes one without any
+  int preconditioner_block_size = 0;  ///< block_jacobi; 0: that of the layout or, if `auto` chose one without blocks, of the pattern
   FormatSpec format = {};             ///< layout to build in prepare; "auto" chooses
   StoragePrecision storage = StoragePrecision::lossless;  ///< of the matrix
   Reordering reordering = Reordering::none;               ///< of the rows

@@ -151,7 +151,7 @@ class AmongRanks final : public OtherRanks {
   }
 
   HaloProduct<T, Exec>& product(bool transposed) {
-    return transposed ? *of_transpose_ : of_matrix_;
+    return transposed ? of_transpose_.value() : of_matrix_;
   }
 
   template <class W>
@@ -167,7 +167,7 @@ class AmongRanks final : public OtherRanks {
   std::unique_ptr<PeerSums<Exec>> sums_;  ///< null: they take the host
   HaloProduct<T, Exec> of_matrix_;
   std::optional<HaloProduct<T, Exec>> of_transpose_;  ///< once it is wanted
-  const HaloProduct<T, Exec>* ended_ = nullptr;       ///< the last one
+  const HaloProduct<T, Exec>* ended_ = nullptr;       ///< last, for dot_of_end
 };
 
 }  // namespace cnc::detail

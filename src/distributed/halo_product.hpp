@@ -29,7 +29,7 @@ struct SparseRowsIn {
 template <class T, class W>
 struct AddRows {
   const index_t *rows, *offsets, *columns;
-  const T* values;  ///< null: ones
+  const T* values;
   const W* x;
   W* y;
   const W* with;
@@ -39,9 +39,9 @@ struct AddRows {
   KOKKOS_INLINE_FUNCTION void operator()(offset_t i) const {
     W sum = 0;
     for (index_t k = offsets[i]; k < offsets[i + 1]; ++k)
-      sum += (values != nullptr ? static_cast<W>(values[k]) : W(1)) * x[columns[k]];
-    y[rows[i]] +=
-        scale.of_row != nullptr ? scale.factor * scale.of_row[rows[i]] * sum : scale.factor * sum;
+      sum += static_cast<W>(values[k]) * x[columns[k]];
+    sum *= scale.of_row != nullptr ? scale.factor * scale.of_row[rows[i]] : scale.factor;
+    y[rows[i]] += sum;
     if (with == nullptr) return;
     added[i] = sum;
     beside[i] = with[rows[i]];
@@ -54,7 +54,7 @@ class HaloProduct {
  public:
   using Space = typename Exec::memory_space;
 
-  /// Collective. sums: null where products take the host; messages: null: MPI, or in each other's memory. Both outlive it.
+  /// Collective. sums: null where products take the host; messages: null: MPI, or in each other's memory. The first outlives it.
   HaloProduct(const Context<Exec>& ctx, std::shared_ptr<const Halo<T>> halo,
               const PeerSums<Exec>* sums, const std::shared_ptr<DeviceMessages>& messages)
       : halo_(std::move(halo)),
@@ -108,8 +108,7 @@ class HaloProduct {
     const W* const x = p.exchange.end(ctx);
     on_each(ctx, rows_.sums,
             AddRows<T, W>{rows_.rows.data(), rows_.offsets.data(), rows_.columns.data(),
-                          rows_.values.extent(0) > 0 ? rows_.values.data() : nullptr, x, y, with,
-                          p.added.data(), p.beside.data(), scale});
+                          rows_.values.data(), x, y, with, p.added.data(), p.beside.data(), scale});
     if (with != nullptr)
       ops.dot(ctx.queue(), rows_.sums, p.added.data(), p.beside.data(), dot_.data());
   }

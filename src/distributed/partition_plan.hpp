@@ -20,14 +20,13 @@ struct PartitionPlan {
   index_t halo = 0;                ///< entries received
 };
 
-/// Sums that are added to some rows of a vector, or that are its entries: in CSR.
+/// Sums that are added to some rows of a vector: in CSR.
 template <class T>
 struct SparseRows {
-  std::vector<index_t>
-      rows;  ///< to which they are added; empty: the sums are the entries, one after the other
+  std::vector<index_t> rows;     ///< to which they are added, ascending
   std::vector<index_t> offsets;  ///< [sums + 1]
   std::vector<index_t> columns;  ///< places in the vector that is summed over
-  std::vector<T> values;         ///< empty: ones
+  std::vector<T> values;
 };
 
 /// What a rank has of a matrix besides the block of its own rows and columns.

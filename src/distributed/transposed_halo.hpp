@@ -9,13 +9,14 @@
 
 namespace cnc::detail {
 
-/// What a rank has of the transpose besides the block: the entries that neighbours have in its columns. They are fetched, so products
-/// with A^T exchange and add as those with A do, where nobody could add to the rows of another device. Collective.
+/// What a rank has of the transpose besides the block: the entries that neighbours have in its columns, which they send here. Of
+/// the facts only the number of entries is there. Collective.
 template <class T>
 std::shared_ptr<Halo<T>> transposed(const Halo<T>& A) {
   Channel& channel = *A.channel;
   const auto& neighbours = A.plan.neighbours;
-  // Entries go to the owner of their column, as the place that it has among those he sends and the place of their row among those sent to him.
+  // Each entry goes to the owner of its column as a pair: the column's place among the entries of x that he sends here, and the
+  // row's among those that he will be sent.
   struct Place {
     std::size_t neighbour;
     index_t at;
@@ -41,10 +42,6 @@ std::shared_ptr<Halo<T>> transposed(const Halo<T>& A) {
 
   auto result = std::make_shared<Halo<T>>();
   result->channel = A.channel;
-  result->first_row = A.first_row;
-  result->all_rows = A.all_rows;
-  result->columns = A.facts.rows;
-  result->numbers = A.numbers;
   PartitionPlan& plan = result->plan;
   struct Entry {
     index_t row, column;
@@ -78,10 +75,8 @@ std::shared_ptr<Halo<T>> transposed(const Halo<T>& A) {
     rows.values.push_back(entry.value);
   }
   rows.offsets.push_back(static_cast<index_t>(rows.columns.size()));
-  const auto halo_entries = static_cast<offset_t>(all.size());
-  result->facts = {A.columns,    A.facts.entries - A.facts.halo_entries + halo_entries,
-                   halo_entries, static_cast<index_t>(rows.rows.size()),
-                   plan.halo,    static_cast<int>(plan.neighbours.size())};
+  result->facts.entries =
+      A.facts.entries - A.facts.halo_entries + static_cast<offset_t>(all.size());
   return result;
 }
 

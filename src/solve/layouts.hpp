@@ -50,9 +50,10 @@ class Layouts {
 
   const std::string& format() const { return format_; }
   int block_size() const { return block_size_; }
-  /// Of block_jacobi where no other is asked for: the layout's, or where one without blocks was chosen, that of the matrix.
+  /// Of block_jacobi where no other is asked for: the layout's, or where one without blocks was chosen, that of the pattern. Ranks,
+  /// which see their own block each, might not agree on that.
   int preconditioner_block_size() const {
-    return is_chosen_ && block_size_ == 1 ? full_block_size_ : block_size_;
+    return is_chosen_ && block_size_ == 1 && !system_.ranks ? full_block_size_ : block_size_;
   }
   /// Reasons for what was chosen.
   const std::vector<std::string>& advice() const { return advice_; }
@@ -238,7 +239,7 @@ class Layouts {
   const Context<Exec>& context() const { return *system_.ctx; }
   const Exec& exec() const { return context().execution_space_instance(); }
 
-  /// The unknowns of a node: the largest size whose blocks are all but full; 1 where there is none.
+  /// The largest analysed size whose blocks are nearly full in the pattern; 1 where there is none.
   static int full_block_size(const Structure& structure) {
     constexpr double full = 0.9;
     int size = 1;

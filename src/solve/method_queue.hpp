@@ -68,6 +68,8 @@ class MethodQueue {
   }
   /// Of several ranks, whether it is offered on all.
   bool is_offered(std::size_t k, SolveForm& form, std::string& choice) {
+    // Outside of what a rank may go without: it exchanges, so where it fails on one rank all end.
+    if (system_.ranks && method_facts(methods_[k]).transposes) system_.ranks->lay_out_transpose();
     return !system_.anywhere(!is_offered_here(k, form, choice));
   }
   bool is_offered_here(std::size_t k, SolveForm& form, std::string& choice) {

@@ -25,7 +25,8 @@ class OtherRanks {
   virtual PeersOfRun peers() = 0;
   /// The same for products with A^T, once that is laid out.
   virtual PeersOfRun peers_of_transpose() = 0;
-  /// Gets ready for products with A^T, unless it is; the entries that others have in own columns come here.
+  /// Gets ready for products with A^T, unless it is: fetches the entries that others have in this rank's columns. Collective; where it
+  /// throws on one rank it ends on all.
   virtual void lay_out_transpose() = 0;
   /// Whether products leave it to the device to wait for other ranks, as within a run, whose end hears of failures.
   virtual void let_device_wait(bool alone) = 0;

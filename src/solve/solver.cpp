@@ -94,8 +94,11 @@ struct Solver<V, Exec>::State {
     choice = detail::choose_methods(&as_prepared.method, diagnosis);
     if (is_rectangular() && options.method == Method::automatic)
       choice.reason = "the matrix is not square";
-    system.built_in = {as_prepared.preconditioner,
-                       asked > 0 ? asked : layouts.preconditioner_block_size(),
+    // What makes a diagonal regular, or definite, blocks have nothing of.
+    const bool as_it_is =
+        choice.diagonal_rule() == DiagonalRule::as_it_is && !named().normal_equations;
+    const int found = as_it_is ? layouts.preconditioner_block_size() : layouts.block_size();
+    system.built_in = {as_prepared.preconditioner, asked > 0 ? asked : found,
                        choice.diagonal_rule()};
   }
 
@@ -134,7 +137,6 @@ struct Solver<V, Exec>::State {
         if (failure) std::rethrow_exception(failure);
         throw UnsupportedOperation("another rank could not lay out its transpose");
       }
-      lay_out_transpose_of_ranks();
     }
     if (method.normal_equations && !normal_is_set_up)
       throw UnsupportedOperation("a diagonal block of A^T A is singular");

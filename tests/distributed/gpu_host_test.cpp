@@ -88,6 +88,11 @@ TEST_CASE("ranks of emulated devices have the residuals of hosts by messages") {
   const ByMessages scope;
   check_methods(emulated());
 }
+TEST_CASE("ranks of emulated devices choose methods with the transpose") {
+  check_choice_with_transpose(emulated());
+  const ByMessages scope;
+  check_choice_with_transpose(emulated());
+}
 TEST_CASE("ranks of emulated devices have preconditioners of their blocks") {
   check_preconditioners(emulated());
   const ByMessages scope;
@@ -229,7 +234,7 @@ TEST_CASE("emulated devices: values that change, and such as one meeting is not 
 TEST_CASE("emulated devices multiply with the transpose of other values") {
   const auto check = [] {
     auto problem = known_problem<double>("convection3d:5:2");
-    for (const Method method : {Method::bicg, Method::lsqr}) {
+    for (const Method method : {Method::bicg, Method::cgnr, Method::lsqr}) {
       INFO(method_name(method));
       DistributedSolver<double> solver(
           emulated(), {.method = method, .preconditioner = PreconditionerKind::none, .rtol = 1e-9});
@@ -258,7 +263,9 @@ TEST_CASE("emulated devices multiply with the transpose of other values") {
 TEST_CASE("emulated devices: float vectors, and ranks without rows") {
   const auto check = [] {
     const auto in_float = known_problem<float>("poisson2d:16x16");
-    check_solution(in_float, solve_in_parts(emulated(), in_float, {.rtol = 1e-5}));
+    for (const Method method : {Method::pcg, Method::bicg})
+      check_solution(in_float,
+                     solve_in_parts(emulated(), in_float, {.method = method, .rtol = 1e-5}));
     const auto few = known_problem<double>("trefethen:2");
     for (const Method method : {Method::pcg, Method::bicgstab, Method::bicg, Method::gmres})
       CHECK(solve_in_parts(emulated(), few, {.method = method}).report.converged());

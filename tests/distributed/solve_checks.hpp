@@ -1,6 +1,7 @@
 #pragma once
 
 #include "distributed/distributed_test.hpp"
+#include "support/same_matrix.hpp"
 
 #include <cnc/distributed_amg.hpp>
 
@@ -100,6 +101,36 @@ void check_methods(Context<Exec>& ctx) {
         CHECK(std::abs(outcome.report.initial_residual - one.initial_residual) <=
               1e-12 * one.initial_residual);
       }
+    }
+  }
+}
+
+/// The automatic choice comes to a method with products with A^T within a solve: a cyclic shift stops all others. Once more, with
+/// other values, and over another communicator.
+template <class Exec>
+void check_choice_with_transpose(Context<Exec>& ctx) {
+  using Space = typename Exec::memory_space;
+  constexpr index_t n = 24;
+  KnownProblem<double> problem{"shift", {}, zeros<double>(n), zeros<double>(n)};
+  std::vector<index_t> offsets = {0}, columns;
+  for (index_t i = 0; i < n; ++i) {
+    columns.push_back((i + 1) % n);
+    offsets.push_back(i + 1);
+  }
+  problem.b(0) = 1;
+  const Communicator other;
+  DistributedSolver<double, Exec> solver(ctx, {.method = Method::automatic, .restart = 2});
+  for (const double value : {2.0, 4.0, 8.0}) {
+    INFO(value);
+    problem.A = literal_csr<double>(n, n, offsets, columns, std::vector<double>(n, value));
+    problem.solution(1) = 1 / value;
+    const PartitionedMatrix<double> A = partitioned(problem.A, value == 8 ? other : world());
+    value == 2 ? solver.prepare(A) : solver.update_values(A);
+    for (int k = 0; k < 2; ++k) {
+      const Vector<double, Space> x("x", static_cast<std::size_t>(A.rows()));
+      const SolveReport report = solver.solve(copy_to<Space>(own_part(A, problem.b)), x);
+      CHECK(report.method == Method::cgnr);
+      check_solution(problem, {report, whole_of(A, copy_to<HostSpace>(x))});
     }
   }
 }

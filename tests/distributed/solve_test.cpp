@@ -99,6 +99,9 @@ TEST_CASE("multigrid sees asymmetry between ranks") {
   CHECK(symmetric_by(2, 0.01) == (world().size() == 1));
 }
 TEST_CASE("the same bits on every run") { check_bits(one_thread()); }
+TEST_CASE("methods with the transpose are chosen on all ranks") {
+  check_choice_with_transpose(one_thread());
+}
 
 #ifdef CNC_KOKKOS_HAS_DEVICE
 TEST_CASE("ranks with devices have the residuals of hosts") {
