@@ -94,7 +94,7 @@ struct Solver<V, Exec>::State {
     choice = detail::choose_methods(&as_prepared.method, diagnosis);
     if (is_rectangular() && options.method == Method::automatic)
       choice.reason = "the matrix is not square";
-    // What makes a diagonal regular, or definite, blocks have nothing of.
+    // Rules that make a diagonal regular or definite are for diagonals, not for blocks.
     const bool as_it_is =
         choice.diagonal_rule() == DiagonalRule::as_it_is && !named().normal_equations;
     const int found = as_it_is ? layouts.preconditioner_block_size() : layouts.block_size();
