@@ -161,7 +161,7 @@ struct DeviceRunPlan;
 template <int wave, class Operand, class V>
 struct PlanEntries {
   static std::unique_ptr<RunPlan> plan(const Queue&, const Operand& A, const PlannedRuns&);
-  /// Cuts the matrix into parts for runs of the method at this place in Methods with one meeting per iteration.
+  /// Cuts the matrix into parts for runs of the method at this place in Methods with one meeting per product.
   /// peers: other ranks; null: there are none.
   static void make_parts(const Queue&, const Operand& A, DeviceRunPlan<Operand, V>&, int method,
                          bool preconditioned, const PeerOperand<V>* peers);
@@ -170,7 +170,7 @@ struct PlanEntries {
 template <class V>
 struct HaloPlan;
 
-/// Runs with one meeting per iteration of the methods at these places in Methods that have them, with matrices of any
+/// Runs with one meeting per product of the methods at these places in Methods that have them, with matrices of any
 /// format.
 template <int wave, class M, class V>
 struct HaloEntries {

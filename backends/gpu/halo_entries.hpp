@@ -2,6 +2,7 @@
 
 #include <gpu/entries.hpp>
 #include <gpu/halo_run.hpp>
+#include <gpu/halo_run_of_two.hpp>
 #include <gpu/row_pattern.hpp>
 
 #include <target/launch.hpp>
@@ -13,13 +14,25 @@
 
 #include <algorithm>
 
-// Runs with one meeting per iteration: whether a matrix fits on the processors, and their launch. No format here: parts have a
+// Runs with one meeting per product: whether a matrix fits on the processors, and their launch. No format here: parts have a
 // layout of their own.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
 /// Shared memory that the kernel has besides: sums of waves, and what its first wave decides.
 inline constexpr std::size_t halo_static_bytes = 2048;
+
+template <int threads, class Run>
+CNC_GPU_DENSE_KERNEL(threads, threads)
+halo_kernel(Run it, MethodScalars* scalars, RunState run, RunOutcome* outcome,
+            std::uint32_t epoch) {
+  run_in_parts(it, scalars, run, outcome, epoch);
+}
+
+template <int wave, int per_thread, class M, class V, class Method, bool among>
+using HaloRunOf =
+    std::conditional_t<Method::Iteration::size == 2, HaloRun<wave, per_thread, M, V, Method, among>,
+                       HaloRunOfTwo<wave, per_thread, M, V, Method, among>>;
 
 /// Calls f(kernel, run) with the run for so many rows per thread, among devices or on one.
 template <int wave, class M, class V, class Method, class F>
@@ -29,8 +42,8 @@ void with_halo_kernel(int per_thread, bool among, const F& f) {
     const auto with_run = [&]<class Run>(std::type_identity<Run> run) {
       f(halo_kernel<tuning::halo_threads, Run>, run);
     };
-    if (among) return with_run(std::type_identity<HaloRun<wave, k, M, V, Method, true>>());
-    with_run(std::type_identity<HaloRun<wave, k, M, V, Method, false>>());
+    if (among) return with_run(std::type_identity<HaloRunOf<wave, k, M, V, Method, true>>());
+    with_run(std::type_identity<HaloRunOf<wave, k, M, V, Method, false>>());
   };
   switch (compiled_halo_rows(per_thread)) {
     case 1: return with(std::integral_constant<int, 1>());
@@ -95,11 +108,14 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   const cnc::detail::HostParts parts =
       cnc::detail::make_parts(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>},
                               beyond ? &*beyond : nullptr);
+  int halo_vectors = 0;
+  with_halo_recurrence<V>(method, [&]<class Method>() { halo_vectors = count(Method::halo); });
   std::size_t bytes = 0;
-  for (const Part& part : parts.part) bytes = std::max(bytes, halo_bytes<V>(part));
+  for (const Part& part : parts.part) bytes = std::max(bytes, halo_bytes<V>(part, halo_vectors));
   if (!parts.numbered || bytes > room) return nullptr;
   auto plan = std::make_unique<HaloPlan<V>>(queue.device);
   plan->per_thread = parts.rows_per_thread;
+  plan->halo_vectors = halo_vectors;
   plan->has_diagonal = !preconditioned;
   plan->grid = {blocks, tuning::halo_threads, bytes};
   bool resident = false;
@@ -125,15 +141,15 @@ bool HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>
   with_halo_recurrence<V>(method, [&]<class Method>() {
     with_halo_kernel<wave, M, V, Method>(plan.per_thread, plan.peers.has_value(),
                                          [&]<class Run>(auto kernel, std::type_identity<Run>) {
-                                           Run halo_run{values,
-                                                        inverse,
-                                                        v,
-                                                        plan.parts,
-                                                        plan.words,
-                                                        plan.word_count,
-                                                        {plan.slots, plan.arrived},
-                                                        plan.notes.template as<HaloNotes>(),
-                                                        {}};
+                                           Run halo_run{{values,
+                                                         inverse,
+                                                         v,
+                                                         plan.parts,
+                                                         plan.words,
+                                                         plan.word_count,
+                                                         {plan.slots, plan.arrived},
+                                                         plan.notes.template as<HaloNotes>(),
+                                                         {}}};
                                            if constexpr (Run::is_among)
                                              halo_run.peers = *plan.peers;
                                            started = launch_resident("halo_run", queue, plan.grid,

@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-// What a solver keeps for runs with one meeting per iteration.
+// What a solver keeps for runs with one meeting per product.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
@@ -19,17 +19,22 @@ using namespace methods;
 using cnc::detail::Part, cnc::detail::PartArrays, cnc::detail::PlacedArray, cnc::detail::Slice,
     cnc::detail::part_lanes;
 
-/// Whether runs of a method have this form. In its recurrence the product comes first, its operand is what the pass at the end has
-/// preconditioned, and the sums of that pass are r . M^-1 r and r . r.
+/// Whether runs of a method have this form. Of its recurrence an iteration is one product and one pass (gpu/halo_run.hpp): the operand
+/// is what the pass has preconditioned, and its sums are r . M^-1 r and r . r. Or it is pass, product, pass, product, pass
+/// (gpu/halo_run_of_two.hpp).
 template <class Method>
 constexpr bool has_halo_form() {
   if constexpr (meets_once<Method>) {
     using Recurrence = typename OneMeetingOf<Method>::Recurrence;
     using Phase = typename Recurrence::Iteration;
     using Pass = typename Phase::Last;
-    static_assert(Phase::size == 2 && std::is_void_v<typename Recurrence::Finish>);
-    static_assert(Pass::M.from == Recurrence::r && Pass::sums.count == 2);
-    static_assert(Pass::sums.at[0] == Recurrence::definite && Pass::sums.at[1] == 0);
+    static_assert(std::is_void_v<typename Recurrence::Finish>);
+    static_assert(Pass::sums.count == 2 && Pass::sums.at[1] == 0);
+    if constexpr (Phase::size == 2) {
+      static_assert(Pass::M.from == Recurrence::r && Pass::sums.at[0] == Recurrence::definite);
+    } else {
+      static_assert(Phase::size == 5 && !Recurrence::symmetric);
+    }
     return true;
   } else {
     return false;
@@ -69,7 +74,8 @@ struct HaloPlan {
   PinnedBuffer notes;
   std::optional<PeerOperand<V>> peers;  ///< of the last run, if there are other devices
   index_t word_count = 0;
-  int per_thread = 1;  ///< own rows of a thread at most
+  int per_thread = 1;    ///< own rows of a thread at most
+  int halo_vectors = 0;  ///< that there is room for on chip
   Grid grid;
   /// Epochs so far: they go on from run to run, so that nothing has to be cleared.
   std::uint32_t epoch = 0;

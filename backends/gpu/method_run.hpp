@@ -43,16 +43,16 @@ inline constexpr index_t preconditioned_group_iterations = 4;
 inline constexpr index_t iterations_before_groups_ahead = 32;
 inline constexpr double long_iteration_seconds = 50e-6;
 
-/// Whether so many iterations in other forms have cost as much more as it costs to cut a matrix into parts for one meeting, but for
+/// Whether so many products in other forms have cost as much more as it costs to cut a matrix into parts for one meeting, but for
 /// what may be spent at once: whatever is still to come, hardly more than twice the least is paid.
-inline bool parts_pay(offset_t values, bool of_grid, offset_t iterations, double saved) {
+inline bool parts_pay(offset_t values, bool of_grid, offset_t products, double saved) {
   const double price = double(values) * (of_grid ? tuning::seconds_of_parts_of_grid
                                                  : tuning::seconds_of_parts_of_graph);
-  return double(iterations) * saved + tuning::seconds_of_parts_at_once >= price;
+  return double(products) * saved + tuning::seconds_of_parts_at_once >= price;
 }
 template <class Operand>
-bool parts_pay(const Operand& A, offset_t iterations) {
-  return parts_pay(stored_values(A), holds_grids<Operand>, iterations,
+bool parts_pay(const Operand& A, offset_t products) {
+  return parts_pay(stored_values(A), holds_grids<Operand>, products,
                    tuning::seconds_saved_by_one_meeting);
 }
 
@@ -166,7 +166,8 @@ struct MethodRunner {
     run.iterations = done + outcome().iterations;
     run.scalars = outcome().scalars;
     if (has_halo_form<Method>() && asks_for(SolveForm::one_meeting))
-      plan.iterations += run.iterations - iterations_met_once;
+      plan.products += offset_t(facts_of_methods.of[method_index<V, Method>()].products) *
+                       (run.iterations - iterations_met_once);
   }
 
   /// Whether to try a form in one launch, where a long row would have all blocks wait for one of them. Among ranks, of
@@ -207,7 +208,7 @@ struct MethodRunner {
     }
   }
 
-  /// Runs with one meeting per iteration, unless the matrix has no parts that fit or its values do not allow it.
+  /// Runs with one meeting per product, unless the matrix has no parts that fit or its values do not allow it.
   bool one_meeting() {
     if constexpr (has_halo_form<Method>()) {
       if (M.kind == PreconditionerKind::block_jacobi || plan.halo_unfit) return false;
@@ -269,14 +270,16 @@ struct MethodRunner {
   /// and others not.
   bool holds_parts(const HaloPlan<V>& halo, bool preconditioned) const {
     return (peers() != nullptr || halo.pattern == pattern_of(A)) &&
-           halo.has_diagonal != preconditioned && halo.peers.has_value() == (peers() != nullptr);
+           halo.has_diagonal != preconditioned &&
+           halo.halo_vectors == count(OneMeetingOf<Method>::Recurrence::halo) &&
+           halo.peers.has_value() == (peers() != nullptr);
   }
 
   /// The same on all ranks, which may have the rows in other formats: grids pay sooner, if all have one.
   bool parts_pay() {
-    if (peers() == nullptr) return gpu::parts_pay(A, plan.iterations);
+    if (peers() == nullptr) return gpu::parts_pay(A, plan.products);
     const auto pay = [&](bool of_grid) {
-      return gpu::parts_pay(peers()->most_entries, of_grid, plan.iterations,
+      return gpu::parts_pay(peers()->most_entries, of_grid, plan.products,
                             tuning::seconds_saved_by_one_meeting_of_ranks);
     };
     if (!pay(true)) return false;

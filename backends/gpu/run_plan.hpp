@@ -66,11 +66,11 @@ struct DeviceRunPlan final : RunPlan {
   ResidencyAnswer residency[2];  ///< without vectors on chip, and with them
   bool refused = false;          ///< the device did not start a resident launch: not asked again
   /// @{
-  /// Runs with one meeting per iteration.
+  /// Runs with one meeting per product.
   std::unique_ptr<HaloPlan<V>> halo;  ///< null: none, or not yet
   bool halo_refused = false;  ///< it does not fit, or the device did not start it: not tried again
   bool halo_unfit = false;    ///< the values do not allow it
-  offset_t iterations = 0;    ///< that were done in other forms and could have been of this one
+  offset_t products = 0;      ///< that were done in other forms and could have been of this one
   bool some_have_no_grid = false;  ///< of the ranks
   /// @}
   /// @{
@@ -105,7 +105,7 @@ struct DeviceRunPlan final : RunPlan {
   void forget_halo() {
     halo.reset();
     halo_refused = some_have_no_grid = false;
-    iterations = 0;
+    products = 0;
   }
 
   /// Room for them, unless there is enough.

@@ -153,7 +153,7 @@ struct SolveOptions {
   /// iterations of pcg, which count, takes Ritz values of theirs, and does so again where it converges slower than they
   /// promise. SolveReport::spectrum is what a later solve may be given.
   Spectrum spectrum = {};
-  /// How iterations are carried out. On a device the automatic choice of pcg and pcg_single_reduction is one_meeting where that fits
+  /// How iterations are carried out. On a device the automatic choice of pcg, pcg_single_reduction, pcg_flexible and bicgstab is one_meeting where that fits
   /// and its set-up takes less than a millisecond, else once this solver has done as many iterations with the pattern as pay for
   /// it: rounding is then another one, after the same number of them on every run of a program.
   SolveForm form = SolveForm::automatic;

@@ -47,7 +47,7 @@ TEST_CASE("emulated devices write into each other's memory") {
   CHECK(solver.link() == RankLink::devices);
   // Runs go on without the host, in one launch where rows fit on chip.
   CHECK(form_of({}) == to_string(SolveForm::one_meeting));
-  CHECK(form_of({.method = Method::bicgstab}) == to_string(SolveForm::graph));
+  CHECK(form_of({.method = Method::minres}) == to_string(SolveForm::graph));
   CHECK(form_of({.form = SolveForm::streamed}) == to_string(SolveForm::streamed));
   CHECK(form_of({.form = SolveForm::fused_steps}) == to_string(SolveForm::fused_steps));
   for (const Method method : {Method::bicg, Method::cgnr, Method::lsqr})
@@ -140,13 +140,14 @@ TEST_CASE("emulated devices with messages end together when a callback throws on
   CHECK(text == (own.rank() == last ? "told" : "rank " + std::to_string(last) + ": told"));
 }
 
-TEST_CASE("emulated devices meet once in an iteration") {
-  for (const char* const text :
-       {"poisson2d:15x14", "poisson3d:8", "elasticity3d:2", "wathen:4x5", "poisson2d:3x40"}) {
+TEST_CASE("emulated devices meet once for each product") {
+  for (const char* const text : {"poisson2d:15x14", "poisson3d:8", "elasticity3d:2", "wathen:4x5",
+                                 "poisson2d:3x40", "convection3d:7:2"}) {
     const auto problem = known_problem<double>(text);
-    for (const Method method : {Method::pcg, Method::pcg_single_reduction})
+    for (const Method method : {Method::pcg, Method::pcg_single_reduction, Method::bicgstab})
       for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
         INFO(text << " " << method_name(method) << " " << int(kind));
+        if (problem.A.rows == 343 && method_facts(method).symmetric) continue;
         const SolveOptions options{
             .method = method, .form = SolveForm::one_meeting, .preconditioner = kind, .rtol = 1e-9};
         const Outcome<double> outcome = solve_in_parts(emulated(), problem, options);
@@ -175,7 +176,7 @@ TEST_CASE("emulated devices: runs of few iterations go on where the last one was
   const auto problem = known_problem<double>("poisson2d:15x14");
   const PartitionedMatrix<double> A = partitioned(problem.A);
   const Vector<double> b = own_part(A, problem.b);
-  for (const Method method : {Method::pcg, Method::pcg_single_reduction}) {
+  for (const Method method : {Method::pcg, Method::pcg_single_reduction, Method::bicgstab}) {
     SolveOptions options{.method = method, .rtol = 1e-9};
     const SolveReport one = solve_as_one(problem, options);
     int calls = 0;

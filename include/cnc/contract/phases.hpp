@@ -227,7 +227,7 @@ constexpr bool has_transposed_product() {
 template <class Method>
 inline constexpr bool transposes = has_transposed_product<typename Method::Iteration>();
 
-/// By which recurrence a method meets once per iteration, or is resident. One that says with `halo` what it takes does so by its own; another names
+/// By which recurrence a method meets once per product, or is resident. One that says with `halo` what it takes does so by its own; another names
 /// in `OneMeeting` the `Recurrence` of such a method, whose scalars begin with its own, in which of its `vectors` those of the
 /// recurrence are, and the product by which a run that goes on begins (`GoOn`).
 template <class Method>

@@ -23,7 +23,7 @@ enum class SolveForm {
   /// device: one persistent launch, vectors on chip, a barrier across the grid for each reduction; of pcg and pcg_flexible mostly by
   /// the recurrence of pcg_single_reduction
   resident,
-  /// device: the same with one such barrier per iteration, each block with the rows around its own too; of those two always by
+  /// device: the same with one such barrier per product, each block with the rows around its own too; of those two always by
   /// that recurrence
   one_meeting,
 };

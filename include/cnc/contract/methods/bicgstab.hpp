@@ -22,6 +22,8 @@ struct Bicgstab {
   static constexpr bool restarts = true;
   static constexpr int scratch = Az;
   static constexpr int flops_per_row = 24;
+  /// Whoever keeps these of the rows that its products gather keeps p and r of them up to date by itself, given A y and A z.
+  static constexpr VectorSet halo = set_of(r, p, Ay);
 
   /// shadow := r
   struct Begin : PassDefaults {
@@ -105,9 +107,23 @@ struct Bicgstab {
       v[r] = v[r] - w * v[Az];
     }
     template <class Row, class Add>
-    constexpr void sums_of(const Row& v, Add& add) const {
+    static constexpr void sums_of(const Row& v, Add& add) {
       add(0, v[r], v[shadow]);
       add(1, v[r], v[r]);
+    }
+  };
+
+  /// What Direction needs of the sums of Update, from two more sums of the product before, so that it need not wait for them:
+  /// shadow . (r - omega A z). The step that follows takes the sum itself.
+  struct Foretold {
+    template <class Row, class Add>
+    static constexpr void sums_of(const Row& v, Add& add) {
+      add(0, v[r], v[shadow]);
+      add(1, v[Az], v[shadow]);
+    }
+    static constexpr void take(MethodScalars& s, const double* sums) {
+      s[rho] = sums[0] - s[omega] * sums[1];
+      Update::after(s);
     }
   };
 

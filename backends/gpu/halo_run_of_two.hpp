@@ -1,0 +1,208 @@
+#pragma once
+
+#include <gpu/halo_rows.hpp>
+
+// A whole run in one launch of methods for any matrix whose iteration has two products, with one meeting of the grid for each of them
+// (gpu/halo_rows.hpp). The sums of the iteration's last pass come with the first product of the next; what the pass before that product
+// needs of them is foretold from sums of the second.
+//
+// What a product gathers is a vector of the halo after a pass, in a place of its own: so vectors that an iteration ends with
+// stay until it is known that another follows.
+
+namespace cnc::gpu::inline CNC_GPU_TARGET {
+
+template <int wave, int per_thread, class M, class V, class Method, bool among>
+struct HaloRunOfTwo : HaloRows<wave, per_thread, M, V, Method, among> {
+  using Rows = HaloRows<wave, per_thread, M, V, Method, among>;
+  using Rows::v, Rows::for_own, Rows::row_of, Rows::square_of_root, Rows::scale;
+  using typename Rows::State;
+  template <int k>
+  using Phase = typename PhaseAt<k, typename Method::Iteration>::Is;
+  using Direction = Phase<0>;
+  using First = Phase<1>;
+  using HalfStep = Phase<2>;
+  using Second = Phase<3>;
+  using Update = Phase<4>;
+  using Foretold = typename Method::Foretold;
+  static constexpr int r = HalfStep::M.from, p = Direction::M.from, x = Method::x;
+  static constexpr int of_first = First::to, of_second = Second::to, shadow = First::with[0];
+  static_assert(!Rows::symmetric && Method::halo == set_of(r, p, of_first));
+  static_assert(First::of == Direction::M.to && Second::of == HalfStep::M.to);
+  static_assert(First::dots == 1 && Second::dots == 2 && Second::with[0] == r);
+  /// In State::of_halo.
+  template <int vector>
+  static constexpr int place = vector == r   ? 0
+                               : vector == p ? 1
+                                             : 2;
+
+  CNC_GPU_DEVICE void load_vectors(State& t, bool first, std::uint32_t& epoch) const {
+    const auto zero_or = [&](auto vector, bool exists) {
+      for (V& value : t.own[vector]) value = 0;
+      if (exists)
+        this->load_own(t, vector, [&](int k, index_t, V value) { t.own[vector][k] = value; });
+    };
+    zero_or(std::integral_constant<int, x>(), false);
+    this->load_own(t, shadow, [&](int, index_t local, V value) { t.constant[local] = value; });
+    for_vectors<Method::halo>([&](auto vector) {
+      const bool exists = vector == r || !first;
+      V* const of_halo = t.of_halo[place<vector>];
+      zero_or(vector, exists);
+      if (exists)
+        this->load_halo(t, vector, of_halo);
+      else
+        this->for_share(t.part.halo, [&](int, index_t i) { of_halo[i] = 0; });
+    });
+    block_barrier();
+    if constexpr (among)
+      for_vectors<Method::halo>([&](auto vector) {
+        if (vector == r || !first)
+          this->share_with_peers(
+              t, epoch, [&](int k, index_t) { return t.own[vector][k]; },
+              [&](index_t i, V value) { t.of_halo[place<vector>][i] = value; });
+      });
+  }
+
+  CNC_GPU_DEVICE void store(const State& t) const {
+    for_own(t, [&](int k, index_t local) {
+      const index_t row = row_of(t, local);
+      v[x][row] += scale(square_of_root(row)) * t.own[x][k];
+      for_vectors<Method::halo>([&](auto vector) { v[vector][row] = t.own[vector][k]; });
+    });
+  }
+
+  /// The row's values before a pass, preconditioned ones being the same.
+  template <class Read>
+  static CNC_GPU_DEVICE Row<V> row_before(const Read& read) {
+    Row<V> row{};
+    for_vectors<Method::halo>([&](auto vector) { row[vector] = read(vector); });
+    return row;
+  }
+
+  /// What the first product gathers.
+  CNC_GPU_DEVICE void direct(State& t, const MethodScalars& s) const {
+    const Direction pass(s);
+    for_own(t, [&](int k, index_t local) {
+      Row<V> row = row_before([&](auto vector) { return t.own[vector][k]; });
+      pass(row);
+      t.gathered[local] = row[p];
+    });
+    for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
+      Row<V> row = row_before([&](auto vector) { return t.of_halo[place<vector>][i]; });
+      pass(row);
+      t.gathered[t.part.own + i] = t.of_halo[place<p>][i] = row[p];
+    }
+  }
+
+  /// What the second gathers. Its results of the halo take the place of r there, which then is in `gathered`.
+  CNC_GPU_DEVICE void step_half(State& t, const MethodScalars& s) const {
+    const HalfStep pass(s);
+    for_own(t, [&](int k, index_t local) {
+      t.own[p][k] = t.gathered[local];
+      t.own[of_first][k] = t.own[of_second][k];
+      Row<V> row = row_before([&](auto vector) { return t.own[vector][k]; });
+      pass(row);
+      t.gathered[local] = row[r];
+    });
+    for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
+      Row<V> row = row_before([&](auto vector) { return t.of_halo[place<vector>][i]; });
+      pass(row);
+      t.gathered[t.part.own + i] = row[r];
+    }
+  }
+
+  CNC_GPU_DEVICE void update(State& t, const MethodScalars& s) const {
+    const Update pass(s);
+    for_own(t, [&](int k, index_t local) {
+      Row<V> row{};
+      row[x] = t.own[x][k];
+      row[First::of] = t.own[p][k];
+      row[r] = row[Second::of] = t.gathered[local];
+      row[of_second] = t.own[of_second][k];
+      pass(row);
+      t.own[x][k] = row[x];
+      t.own[r][k] = row[r];
+    });
+    for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
+      Row<V> row{};
+      V& of_r = t.of_halo[place<r>][i];
+      row[r] = row[Second::of] = t.gathered[t.part.own + i];
+      row[of_second] = of_r;
+      pass(row);
+      of_r = row[r];
+    }
+  }
+
+  /// The scalar step of the last pass, and what its sums will be. By the first wave.
+  CNC_GPU_DEVICE void decide_on_update(HaloControl& control,
+                                       const double (&total)[StampedSums::sums]) const {
+    MethodScalars s = control.scalars_of(Method::scalars);
+    s[Second::scalar[0]] = total[0];
+    s[Second::scalar[1]] = total[1];
+    const MethodScalars begun = begin_pass<Update>(s);
+    s.breakdown = begun.breakdown;
+    const bool over = s.breakdown != Breakdown::none;
+    if (!over) {
+      s = begun;
+      const double foretold[] = {total[2], total[3]};
+      Foretold::take(s, foretold);
+    }
+    wave_barrier<wave>();
+    if (thread_index() == 0) control.set(s, over);
+  }
+
+  CNC_GPU_DEVICE void iterate(State& t, HaloControl& control, const RunState& limits, bool fit,
+                              std::uint32_t& epoch) const {
+    for (;;) {
+      direct(t, control.scalars.get());
+      block_barrier();
+      ++epoch;
+      {
+        double dot = 0;
+        SumsOf<Update> add;
+        this->multiply(t, epoch, [&](int k, index_t local, V, V sum) {
+          Row<V> row{};
+          row[r] = t.own[r][k];
+          row[shadow] = t.constant[local];
+          Update::sums_of(row, add);
+          dot += double(row[shadow]) * double(sum);
+          t.own[of_second][k] = sum;
+        });
+        double share[] = {dot, add.sums[0], add.sums[1], fit ? 0.0 : 1.0};
+        this->meet_over_results(
+            t, share, t.of_halo[place<of_first>], epoch, [&](const double(&total)[4]) {
+              this->template decide<Update>(
+                  control, limits, total[1], total[2], total[3] != 0, [&](MethodScalars& s) {
+                    s[First::scalar[0]] = total[0];
+                    const MethodScalars begun = begin_pass<Direction>(s);
+                    return begun.breakdown == Breakdown::none ? begin_pass<HalfStep>(begun) : begun;
+                  });
+            });
+      }
+      if (control.over) break;
+      step_half(t, control.scalars.get());
+      block_barrier();
+      ++epoch;
+      {
+        double with_r = 0, with_self = 0;
+        AddProducts<2> foretold;
+        this->multiply(t, epoch, [&](int k, index_t local, V own, V sum) {
+          Row<V> row{};
+          row[r] = own;
+          row[of_second] = sum;
+          row[shadow] = t.constant[local];
+          Foretold::sums_of(row, foretold);
+          with_r += double(own) * double(sum);
+          with_self += double(sum) * double(sum);
+          t.own[of_second][k] = sum;
+        });
+        double share[] = {with_r, with_self, foretold.sums[0], foretold.sums[1]};
+        this->meet_over_results(t, share, t.of_halo[place<r>], epoch,
+                                [&](const double(&total)[4]) { decide_on_update(control, total); });
+      }
+      if (control.over) break;
+      update(t, control.scalars.get());
+    }
+  }
+};
+
+}  // namespace cnc::gpu::inline CNC_GPU_TARGET
