@@ -132,6 +132,17 @@ struct HaloRunOfTwo : HaloRows<wave, per_thread, M, V, Method, among> {
     }
   }
 
+  /// The end of an iteration, whose last sums come with the first product of the next, and the scalar step of that product.
+  CNC_GPU_DEVICE void decide_on_iteration(HaloControl& control, const RunState& limits,
+                                          const double (&total)[StampedSums::sums]) const {
+    this->template decide<Update>(
+        control, limits, total[1], total[2], total[3] != 0, [&](MethodScalars& s) {
+          s[First::scalar[0]] = total[0];
+          const MethodScalars begun = begin_pass<Direction>(s);
+          return begun.breakdown == Breakdown::none ? begin_pass<HalfStep>(begun) : begun;
+        });
+  }
+
   /// The scalar step of the last pass, and what its sums will be. By the first wave.
   CNC_GPU_DEVICE void decide_on_update(HaloControl& control,
                                        const double (&total)[StampedSums::sums]) const {
@@ -150,57 +161,52 @@ struct HaloRunOfTwo : HaloRows<wave, per_thread, M, V, Method, among> {
     if (thread_index() == 0) control.set(s, over);
   }
 
+  /// Sums of a product, in the order of the two deciders.
+  CNC_GPU_DEVICE void add_sums(const State& t, bool second, int k, index_t local, V gathered, V sum,
+                               AddProducts<StampedSums::sums>& add) const {
+    Row<V> row{};
+    row[shadow] = t.constant[local];
+    if (second) {
+      row[r] = gathered;
+      row[of_second] = sum;
+      add(0, row[r], sum);
+      add(1, sum, sum);
+      const auto foretold = [&](int j, V a, V b) { add(2 + j, a, b); };
+      Foretold::sums_of(row, foretold);
+    } else {
+      row[r] = t.own[r][k];
+      add(0, row[shadow], sum);
+      const auto last = [&](int j, V a, V b) { add(1 + j, a, b); };
+      Update::sums_of(row, last);
+    }
+  }
+
   CNC_GPU_DEVICE void iterate(State& t, HaloControl& control, const RunState& limits, bool fit,
                               std::uint32_t& epoch) const {
-    for (;;) {
-      direct(t, control.scalars.get());
+    // Both products go through the same code, of which there would be too much otherwise.
+    for (bool second = false;; second = !second) {
+      if (second)
+        step_half(t, control.scalars.get());
+      else
+        direct(t, control.scalars.get());
       block_barrier();
       ++epoch;
-      {
-        double dot = 0;
-        SumsOf<Update> add;
-        this->multiply(t, epoch, [&](int k, index_t local, V, V sum) {
-          Row<V> row{};
-          row[r] = t.own[r][k];
-          row[shadow] = t.constant[local];
-          Update::sums_of(row, add);
-          dot += double(row[shadow]) * double(sum);
-          t.own[of_second][k] = sum;
-        });
-        double share[] = {dot, add.sums[0], add.sums[1], fit ? 0.0 : 1.0};
-        this->meet_over_results(
-            t, share, t.of_halo[place<of_first>], epoch, [&](const double(&total)[4]) {
-              this->template decide<Update>(
-                  control, limits, total[1], total[2], total[3] != 0, [&](MethodScalars& s) {
-                    s[First::scalar[0]] = total[0];
-                    const MethodScalars begun = begin_pass<Direction>(s);
-                    return begun.breakdown == Breakdown::none ? begin_pass<HalfStep>(begun) : begun;
-                  });
-            });
-      }
+      AddProducts<StampedSums::sums> add;
+      if (!second) add.sums[3] = fit ? 0.0 : 1.0;
+      this->multiply(t, epoch, [&](int k, index_t local, V gathered, V sum) {
+        add_sums(t, second, k, local, gathered, sum, add);
+        t.own[of_second][k] = sum;
+      });
+      V* const of_result = second ? t.of_halo[place<r>] : t.of_halo[place<of_first>];
+      this->meet_over_results(t, add.sums, of_result, epoch,
+                              [&](const double(&total)[StampedSums::sums]) {
+                                if (second)
+                                  decide_on_update(control, total);
+                                else
+                                  decide_on_iteration(control, limits, total);
+                              });
       if (control.over) break;
-      step_half(t, control.scalars.get());
-      block_barrier();
-      ++epoch;
-      {
-        double with_r = 0, with_self = 0;
-        AddProducts<2> foretold;
-        this->multiply(t, epoch, [&](int k, index_t local, V own, V sum) {
-          Row<V> row{};
-          row[r] = own;
-          row[of_second] = sum;
-          row[shadow] = t.constant[local];
-          Foretold::sums_of(row, foretold);
-          with_r += double(own) * double(sum);
-          with_self += double(sum) * double(sum);
-          t.own[of_second][k] = sum;
-        });
-        double share[] = {with_r, with_self, foretold.sums[0], foretold.sums[1]};
-        this->meet_over_results(t, share, t.of_halo[place<r>], epoch,
-                                [&](const double(&total)[4]) { decide_on_update(control, total); });
-      }
-      if (control.over) break;
-      update(t, control.scalars.get());
+      if (second) update(t, control.scalars.get());
     }
   }
 };
