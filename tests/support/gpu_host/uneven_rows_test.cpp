@@ -26,15 +26,22 @@ CsrMatrix<V> with_long_rows(index_t n, const std::set<index_t>& longest, bool em
   std::vector<V> values;
   Vector<index_t> offsets("offsets", std::size_t(n) + 1);
   for (index_t row = 0; row < n; ++row) {
-    const bool is_empty = empty_end && row >= n - 3;
-    for (index_t column = 0; column < n && !is_empty; ++column) {
-      const bool is_long = longest.count(row) + longest.count(column) > 0;
-      if (!is_long && std::abs(row - column) > 1) continue;
-      if (empty_end && column >= n - 3) continue;
+    const bool is_long = longest.count(row) > 0;
+    const auto add = [&](index_t column) {
       const index_t mixed = (row + column) * 7 + row * column;  // symmetric
       columns.push_back(column);
       values.push_back(row == column ? V(is_long ? 2.0 * n : 6 + row % 5)
                                      : V(-0.1 - mixed % 997 / 1000.0));
+    };
+    const index_t end = empty_end ? n - 3 : n;  // of rows and columns that are not empty
+    if (row < end && is_long) {
+      for (index_t column = 0; column < end; ++column) add(column);
+    } else if (row < end) {
+      std::set<index_t> its_columns = longest;
+      for (index_t column = row - 1; column <= row + 1; ++column)
+        if (column >= 0) its_columns.insert(column);
+      for (const index_t column : its_columns)
+        if (column < end) add(column);
     }
     offsets(std::size_t(row) + 1) = static_cast<index_t>(columns.size());
   }
