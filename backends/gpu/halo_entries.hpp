@@ -108,8 +108,7 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   const cnc::detail::HostParts parts =
       cnc::detail::make_parts(A, {blocks, tuning::halo_threads, !preconditioned, halo_held<V>},
                               beyond ? &*beyond : nullptr);
-  int halo_vectors = 0;
-  with_halo_recurrence<V>(method, [&]<class Method>() { halo_vectors = count(Method::halo); });
+  const int halo_vectors = halo_vectors_of<V>(method);
   std::size_t bytes = 0;
   for (const Part& part : parts.part) bytes = std::max(bytes, halo_bytes<V>(part, halo_vectors));
   if (!parts.numbered || bytes > room) return nullptr;

@@ -41,10 +41,21 @@ constexpr bool has_halo_form() {
   }
 }
 
+/// Vectors of its halo, of the method at this place in Methods; 0: it has no such form.
+template <class V>
+int halo_vectors_of(int method) {
+  int vectors = 0;
+  Methods<V>::for_each([&]<class Method>(int m) {
+    if constexpr (has_halo_form<Method>())
+      if (m == method) vectors = count(OneMeetingOf<Method>::Recurrence::halo);
+  });
+  return vectors;
+}
+
 /// What the host learns of such a run besides its outcome, in memory that both reach.
 struct HaloNotes {
   std::uint32_t meetings;
-  /// Nothing was done: D is not real, or not that of this matrix, or there are entries where there were none.
+  /// Nothing was done: the diagonal has a zero, or no real root where one is needed, or is another one, or there are entries where there were none.
   std::int32_t unfit;
   std::int32_t stuck;  ///< some block was not heard of any more
   std::int32_t lost;   ///< some other device was not

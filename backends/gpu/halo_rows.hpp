@@ -20,7 +20,7 @@
 //
 // D^2 is the Jacobi preconditioner. Methods for symmetric matrices run on D A D: vectors of the kind of the residual, which are
 // those of the halo, are D times those of the caller, all others D^-1 times. Other methods run on A D^2, preconditioned from
-// the right: vectors are those of the caller, and what is preconditioned is not there. In both the diagonal is ones and not
+// the right: vectors are those of the caller, and M^-1 of one is never formed, since the matrix has D^2 in it. In both the diagonal is ones and not
 // read, and what is added to x is kept apart from it, and is D or D^2 times what the run has.
 //
 // Among devices that reach each other's memory the halo has rows of theirs too: results there come in words that their owners write

@@ -6,8 +6,8 @@
 // (gpu/halo_rows.hpp). The sums of the iteration's last pass come with the first product of the next; what the pass before that product
 // needs of them is foretold from sums of the second.
 //
-// What a product gathers is a vector of the halo after a pass, in a place of its own: so vectors that an iteration ends with
-// stay until it is known that another follows.
+// What a product gathers is a vector after a pass, in a place of its own: so vectors of own rows that an iteration ends with stay until it
+// is known that another follows.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 

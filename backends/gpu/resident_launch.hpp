@@ -48,7 +48,8 @@ inline constexpr bool always_resident = compiled_block<Rows> == 1 || compiled_bl
   throw UnsupportedOperation(
       "the form with one meeting needs a device that runs a whole grid at one time (cooperative "
       "launch), a method made for it, "
-      "Jacobi with a positive diagonal or no preconditioner, a plan made for it, and a matrix "
+      "Jacobi by the diagonal as it is, which has no zero and for methods of symmetric matrices "
+      "is positive, or no preconditioner, a plan made for it, and a matrix "
       "whose parts fit on the processors "
       "with the rows around them, of several ranks none without rows");
 }

@@ -68,9 +68,11 @@ struct DeviceRunPlan final : RunPlan {
   /// @{
   /// Runs with one meeting per product.
   std::unique_ptr<HaloPlan<V>> halo;  ///< null: none, or not yet
-  bool halo_refused = false;  ///< it does not fit, or the device did not start it: not tried again
-  bool halo_unfit = false;    ///< the values do not allow it
-  offset_t products = 0;      ///< that were done in other forms and could have been of this one
+  /// With so many vectors of the halo or more it does not fit, or the device did not start it: not tried again; 0: not seen.
+  int halo_refused = 0;
+  /// The values do not allow it with so many or fewer, since methods with more ask less of them; 0: not seen.
+  int halo_unfit = 0;
+  offset_t products = 0;  ///< that were done in other forms and could have been of this one
   bool some_have_no_grid = false;  ///< of the ranks
   /// @}
   /// @{
@@ -94,7 +96,8 @@ struct DeviceRunPlan final : RunPlan {
   }
 
   void renew(bool pattern) override {
-    halo_unfit = scaling_refused = false;
+    halo_unfit = 0;
+    scaling_refused = false;
     if (scaled) scaled->forget_values();
     if (!pattern) return;
     forget_halo();
@@ -104,7 +107,8 @@ struct DeviceRunPlan final : RunPlan {
   }
   void forget_halo() {
     halo.reset();
-    halo_refused = some_have_no_grid = false;
+    halo_refused = 0;
+    some_have_no_grid = false;
     products = 0;
   }
 

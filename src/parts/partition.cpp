@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <utility>
 
 namespace cnc::detail {
@@ -18,8 +19,8 @@ bool has_few_distances(const RowPattern& A) {
   std::vector<index_t> seen;
   for (index_t i = 0; i < std::min(A.rows, looked_at); ++i)
     for (index_t k = A.offsets[std::size_t(i)]; k < A.offsets[std::size_t(i) + 1]; ++k) {
-      const index_t distance = A.columns[std::size_t(k)] - i;
-      if (distance <= 0 || std::find(seen.begin(), seen.end(), distance) != seen.end()) continue;
+      const index_t distance = std::abs(A.columns[std::size_t(k)] - i);
+      if (distance == 0 || std::find(seen.begin(), seen.end(), distance) != seen.end()) continue;
       seen.push_back(distance);
       if (seen.size() > most_distances) return false;
     }
@@ -302,8 +303,9 @@ std::vector<index_t> grid_strides(const RowPattern& A) {
   std::vector<char> occurs(static_cast<std::size_t>(A.rows), 0);
   parallel_for(A.rows, [&](index_t i) {
     for (index_t k = A.offsets[std::size_t(i)]; k < A.offsets[std::size_t(i) + 1]; ++k) {
-      if (A.columns[std::size_t(k)] <= i) continue;
-      const std::atomic_ref<char> at(occurs[std::size_t(A.columns[std::size_t(k)] - i)]);
+      const index_t distance = std::abs(A.columns[std::size_t(k)] - i);
+      if (distance == 0) continue;
+      const std::atomic_ref<char> at(occurs[std::size_t(distance)]);
       if (at.load(std::memory_order_relaxed) == 0) at.store(1, std::memory_order_relaxed);
     }
   });

@@ -174,13 +174,16 @@ class RunCheck {
               what + ", second of two runs");
       compare_state(halves, limit, what + ", in two runs");
       if (form_ == SolveForm::one_meeting || form_ == SolveForm::resident) {
-        const SolveForm first = form_;
-        halves = before_start();
-        call(A, halves, true, {limit / 2}, threads);
-        form_ = SolveForm::streamed;
-        call(A, halves, false, {limit - limit / 2}, threads);
-        form_ = first;
-        compare_state(halves, limit, what + ", in two forms");
+        const SolveForm form = form_;
+        for (const SolveForm first : {form, SolveForm::streamed}) {
+          halves = before_start();
+          form_ = first;
+          call(A, halves, true, {limit / 2}, threads);
+          form_ = first == form ? SolveForm::streamed : form;
+          call(A, halves, false, {limit - limit / 2}, threads);
+          form_ = form;
+          compare_state(halves, limit, what + ", in two forms");
+        }
       }
     }
   }

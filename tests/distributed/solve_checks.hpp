@@ -112,17 +112,12 @@ void check_choice_with_transpose(Context<Exec>& ctx) {
   using Space = typename Exec::memory_space;
   constexpr index_t n = 24;
   KnownProblem<double> problem{"shift", {}, zeros<double>(n), zeros<double>(n)};
-  std::vector<index_t> offsets = {0}, columns;
-  for (index_t i = 0; i < n; ++i) {
-    columns.push_back((i + 1) % n);
-    offsets.push_back(i + 1);
-  }
   problem.b(0) = 1;
   const Communicator other;
   DistributedSolver<double, Exec> solver(ctx, {.method = Method::automatic, .restart = 2});
   for (const double value : {2.0, 4.0, 8.0}) {
     INFO(value);
-    problem.A = literal_csr<double>(n, n, offsets, columns, std::vector<double>(n, value));
+    problem.A = cyclic_shift(n, value);
     problem.solution(1) = 1 / value;
     const PartitionedMatrix<double> A = partitioned(problem.A, value == 8 ? other : world());
     value == 2 ? solver.prepare(A) : solver.update_values(A);

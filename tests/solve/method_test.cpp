@@ -216,15 +216,7 @@ CNC_SOLVER_TEST("a matrix that is not symmetric is no fault of a method that tak
 }
 
 CNC_SOLVER_TEST("the automatic method comes to the normal equations where all else stands still") {
-  // A cyclic shift: BiCGSTAB breaks down, GMRES gains nothing before n steps, and A^T A is the identity.
-  constexpr index_t n = 200;
-  std::vector<index_t> offsets{0}, columns;
-  for (index_t i = 0; i < n; ++i) {
-    columns.push_back((i + 1) % n);
-    offsets.push_back(i + 1);
-  }
-  const auto P = with_known_solution(
-      "shift", literal_csr<double>(n, n, offsets, columns, std::vector<double>(n, 2.0)));
+  const auto P = with_known_solution("shift", cyclic_shift(200, 2));
   const bool has_cgnr =
       has_passes(ctx.backend(), Method::cgnr) ||
       matrix_ops<BcsrOperand<double>, double>(ctx.backend()).run[static_cast<int>(Method::cgnr)] !=
@@ -238,7 +230,7 @@ CNC_SOLVER_TEST("the automatic method comes to the normal equations where all el
       solver.prepare(Matrix<double>(to_bsell(P.A)));
     else
       solver.prepare(P.A);
-    const Vector<double> b("b", n), x = zeros<double>(n);
+    const Vector<double> b = zeros<double>(P.rows()), x = zeros<double>(P.rows());
     b(0) = 1;
     for (int k = 0; k < 2; ++k) {
       Kokkos::deep_copy(x, 0.0);

@@ -68,4 +68,16 @@ CsrMatrix<T> literal_csr(index_t rows, index_t cols, const std::vector<index_t>&
                                columns.data(), const_cast<T*>(values.data())));
 }
 
+/// Each row has its neighbour's entry, the last the first's: bicgstab breaks down with it, GMRES gains nothing before n steps, and
+/// A^T A is diagonal.
+inline CsrMatrix<double> cyclic_shift(index_t n, double value) {
+  std::vector<index_t> offsets{0}, columns;
+  for (index_t i = 0; i < n; ++i) {
+    columns.push_back((i + 1) % n);
+    offsets.push_back(i + 1);
+  }
+  return literal_csr<double>(n, n, offsets, columns,
+                             std::vector<double>(static_cast<std::size_t>(n), value));
+}
+
 }  // namespace cnc::testing

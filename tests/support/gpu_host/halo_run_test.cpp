@@ -374,7 +374,7 @@ template <class V>
 void check_bicgstab(StoragePrecision storage, double tolerance) {
   for (const Shape& shape : shapes())
     for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi})
-      for (index_t iterations = 1; iterations <= 6 && iterations <= shape.A.rows / 4;
+      for (index_t iterations = 1; iterations <= 6 && iterations <= std::max(1, shape.A.rows / 4);
            iterations += is_sanitized ? 4 : 1) {
         // Where rounding soon decides, in any form.
         if (shape.name == "dense row" && kind == PreconditionerKind::none && iterations > 3) break;
@@ -562,7 +562,7 @@ TEST_CASE(
       INFO(backend->name << " " << format);
       Context<> ctx(*backend);
       SolveOptions options;
-      options.method = methods_with_form[turn++ % 2];
+      options.method = methods_with_form[turn++ % 4];
       options.format = parse_format(format);
       Solver<double> solver(ctx, options);
       solver.prepare(P.A);
@@ -578,9 +578,17 @@ TEST_CASE(
       CHECK(report.converged());
       CHECK(report.form == SolveForm::one_meeting);
       CHECK(relative_difference(x, P.solution) < 1e-6);
-      // Not definite: the diagonal has no square root.
+      // Not definite: the diagonal has no square root. Only methods for symmetric matrices need one.
       other.values(other.row_offsets(0)) = -3;
       solver.update_values(other);
+      if (options.method == Method::bicgstab) {
+        Kokkos::deep_copy(x, 0.0);
+        report = solver.solve(product(other, P.solution), x);
+        CHECK(report.converged());
+        CHECK(report.form == SolveForm::one_meeting);
+        CHECK(relative_difference(x, P.solution) < 1e-6);
+        continue;
+      }
       report = solver.solve(P.b, zeros<double>(P.rows()));
       CHECK(report.status == SolveStatus::not_positive_definite);
       CHECK(report.form != SolveForm::one_meeting);
@@ -656,26 +664,32 @@ struct DirectRun {
   DirectRun(const Backend& of, const Operand& operand, const Vector<double>& r)
       : backend(of), A(operand) {
     ctx.reserve(A.rows);
-    for (int k = 0; k < methods::Cg<double>::vectors; ++k) {
-      memory[k] = k == methods::Cg<double>::r ? copy_of(r) : zeros<double>(A.rows);
-      v.at[k] = memory[k].data();
-    }
+    for (int k = 0; k < max_method_vectors; ++k) memory[k] = zeros<double>(A.rows);
+    begin_with(r);
     plan = ops().run_plan(ctx.queue(), A,
                           {Method::pcg, PreconditionerKind::none, SolveForm::one_meeting});
+  }
+  void begin_with(const Vector<double>& r) {
+    static_assert(int(methods::Cg<double>::r) == int(methods::Bicgstab<double>::r));
+    for (int k = 0; k < max_method_vectors; ++k) {
+      Kokkos::deep_copy(memory[k], 0.0);
+      v.at[k] = memory[k].data();
+    }
+    Kokkos::deep_copy(memory[methods::Cg<double>::r], r);
   }
   const MatrixOps<Operand, double>& ops() const { return matrix_ops<double>(backend, A); }
   gpu::DeviceRunPlan<Operand, double>& device_plan() {
     return static_cast<gpu::DeviceRunPlan<Operand, double>&>(*plan);
   }
-  MethodRun run(SolveForm form, index_t iterations, bool starts) {
+  MethodRun run(SolveForm form, index_t iterations, bool starts, Method method = Method::pcg) {
     MethodRun run;
     run.form = form;
     run.starts = starts;
     run.max_iterations = iterations;
     run.plan = plan.get();
     run.behind = behind;
-    run.behind_context = &memory[methods::Cg<double>::scratch];
-    ops().run[static_cast<int>(Method::pcg)](ctx.queue(), A, M, v, &scalars, &run);
+    run.behind_context = &memory[method_facts(method).scratch];
+    ops().run[static_cast<int>(method)](ctx.queue(), A, M, v, &scalars, &run);
     return run;
   }
 };
@@ -722,6 +736,65 @@ TEST_CASE("a breakdown of the other recurrence is left to pcg itself, from where
     }
 }
 
+TEST_CASE("methods take turns with the parts that were made for one of them") {
+  using Cg = methods::Cg<double>;
+  const CsrMatrix<double> A = generate_problem("poisson2d:20x17");
+  const auto operand = A.operand();
+  const Vector<double> r = varied_vector<double>(A.rows);
+  for (const Backend* backend : emulated) {
+    INFO(backend->name);
+    DirectRun taking_turns(*backend, operand, r);
+    int most = 0;
+    for (const Method method : {Method::pcg, Method::bicgstab, Method::pcg, Method::bicgstab}) {
+      INFO(method_name(method));
+      DirectRun expected(*backend, operand, r);
+      expected.run(SolveForm::streamed, 6, true, method);
+      taking_turns.begin_with(r);
+      CHECK(taking_turns.run(SolveForm::one_meeting, 6, true, method).iterations == 6);
+      CHECK(relative_difference(taking_turns.memory[Cg::x], expected.memory[Cg::x]) < 1e-12);
+      most = std::max(
+          most, methods::count(method == Method::pcg ? methods::CgSingleReduction<double>::halo
+                                                     : methods::Bicgstab<double>::halo));
+      CHECK(taking_turns.device_plan().halo->halo_vectors == most);
+    }
+  }
+}
+
+TEST_CASE("a run with two meetings ends at either of them with what the last iteration left") {
+  using Bicgstab = methods::Bicgstab<double>;
+  const CsrMatrix<double> A = skewed(generate_problem("poisson2d:20x17"), false);
+  const auto operand = A.operand();
+  // A y = (1, h) and A z = (-h, -h), whose square overflows.
+  const CsrMatrix<double> large =
+      literal_csr<double>(2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1e200, 1});
+  const auto large_operand = large.operand();
+  const Vector<double> first("first", 2);
+  first(0) = 1;
+  for (const Backend* backend : emulated) {
+    INFO(backend->name);
+    DirectRun run(*backend, operand, varied_vector<double>(A.rows));
+    CHECK(run.run(SolveForm::one_meeting, 3, true, Method::bicgstab).iterations == 3);
+    std::vector<Vector<double>> before;
+    for (const int k : {Bicgstab::x, Bicgstab::r, Bicgstab::p, Bicgstab::Ay})
+      before.push_back(copy_of(run.memory[k]));
+    run.scalars[Bicgstab::omega] = 0;
+    const MethodRun broken = run.run(SolveForm::one_meeting, 5, false, Method::bicgstab);
+    CHECK(broken.iterations == 0);
+    CHECK(broken.scalars.breakdown == Breakdown::zero_divisor);
+    for (const int k : {Bicgstab::x, Bicgstab::r, Bicgstab::p, Bicgstab::Ay}) {
+      CHECK(same_bits(run.memory[k], before.front()));
+      before.erase(before.begin());
+    }
+    DirectRun overflows(*backend, large_operand, first);
+    const MethodRun ended = overflows.run(SolveForm::one_meeting, 5, true, Method::bicgstab);
+    CHECK(ended.used == SolveForm::one_meeting);
+    CHECK(ended.iterations == 0);
+    CHECK(ended.scalars.breakdown == Breakdown::not_finite);
+    CHECK(same_bits(overflows.memory[Bicgstab::r], first));
+    CHECK(same_bits(overflows.memory[Bicgstab::x], zeros<double>(2)));
+  }
+}
+
 TEST_CASE("values that do not allow one meeting are left to a resident run, that goes on as well") {
   using Cg = methods::Cg<double>;
   const CsrMatrix<double> A = generate_problem("poisson2d:20x17");
@@ -729,22 +802,23 @@ TEST_CASE("values that do not allow one meeting are left to a resident run, that
   const Vector<double> r = varied_vector<double>(A.rows);
   const Vector<double> inverse("inverse", r.extent(0));  // of another diagonal
   for (std::size_t i = 0; i < inverse.extent(0); ++i) inverse(i) = 0.2 + 0.01 * double(i % 7);
-  for (const Backend* backend : emulated) {
-    INFO(backend->name);
-    DirectRun expected(*backend, operand, r), actual(*backend, operand, r);
-    actual.M = expected.M = {PreconditionerKind::jacobi, 1, inverse.data()};
-    expected.run(SolveForm::streamed, 9, true);
-    // What solvers enqueue behind a run works with its scratch.
-    actual.behind = [](void* scratch) {
-      Kokkos::deep_copy(*static_cast<Vector<double>*>(scratch), 1e3);
-    };
-    CHECK(actual.run(SolveForm::run, 4, true).used == SolveForm::resident);
-    actual.device_plan().renew(false);  // it asks again
-    const MethodRun run = actual.run(SolveForm::run, 5, false);
-    CHECK(run.used == SolveForm::resident);
-    CHECK(run.iterations == 5);
-    CHECK(relative_difference(actual.memory[Cg::x], expected.memory[Cg::x]) < 1e-12);
-  }
+  for (const Backend* backend : emulated)
+    for (const Method method : {Method::pcg, Method::bicgstab}) {
+      INFO(backend->name << ", " << method_name(method));
+      DirectRun expected(*backend, operand, r), actual(*backend, operand, r);
+      actual.M = expected.M = {PreconditionerKind::jacobi, 1, inverse.data()};
+      expected.run(SolveForm::streamed, 9, true, method);
+      // What solvers enqueue behind a run works with its scratch.
+      actual.behind = [](void* scratch) {
+        Kokkos::deep_copy(*static_cast<Vector<double>*>(scratch), 1e3);
+      };
+      CHECK(actual.run(SolveForm::run, 4, true, method).used == SolveForm::resident);
+      actual.device_plan().renew(false);  // it asks again
+      const MethodRun run = actual.run(SolveForm::run, 5, false, method);
+      CHECK(run.used == SolveForm::resident);
+      CHECK(run.iterations == 5);
+      CHECK(relative_difference(actual.memory[Cg::x], expected.memory[Cg::x]) < 1e-12);
+    }
 }
 
 TEST_CASE("a matrix whose parts do not fit on the processors takes another form, or is refused") {
