@@ -41,7 +41,7 @@ constexpr bool has_halo_form() {
   }
 }
 
-/// Vectors of its halo, of the method at this place in Methods; 0: it has no such form.
+/// How many vectors of its halo the method at this place in Methods keeps; 0: it has no such form.
 template <class V>
 int halo_vectors_of(int method) {
   int vectors = 0;
@@ -55,7 +55,8 @@ int halo_vectors_of(int method) {
 /// What the host learns of such a run besides its outcome, in memory that both reach.
 struct HaloNotes {
   std::uint32_t meetings;
-  /// Nothing was done: the diagonal has a zero, or no real root where one is needed, or is another one, or there are entries where there were none.
+  /// Nothing was done: the diagonal has a zero, or no real root where one is needed, or is not that of the preconditioner, or there
+  /// are entries where the pattern has none.
   std::int32_t unfit;
   std::int32_t stuck;  ///< some block was not heard of any more
   std::int32_t lost;   ///< some other device was not

@@ -18,10 +18,11 @@
 // their owner does. For that it has to be told results of products there: they go across the grid in words that carry their
 // epoch, and sums are under way with them (gpu/stamped.hpp).
 //
-// D^2 is the Jacobi preconditioner. Methods for symmetric matrices run on D A D: vectors of the kind of the residual, which are
-// those of the halo, are D times those of the caller, all others D^-1 times. Other methods run on A D^2, preconditioned from
-// the right: vectors are those of the caller, and M^-1 of one is never formed, since the matrix has D^2 in it. In both the diagonal is ones and not
-// read, and what is added to x is kept apart from it, and is D or D^2 times what the run has.
+// D^2 is the Jacobi preconditioner, one over the diagonal; without a preconditioner D is the identity. Methods for symmetric matrices
+// run on D A D, for which D has to be real: vectors of the kind of the residual, which are those of the halo, are D times those of
+// the caller, all others D^-1 times. Other methods run on A D^2, that is preconditioned from the right, where D^2 may have any sign:
+// vectors are those of the caller, and M^-1 of one is never formed, because it is in the columns of the matrix. With Jacobi the
+// diagonal is ones in both, and not read. What a run adds to x is kept apart from it and is multiplied by D or D^2 in the end.
 //
 // Among devices that reach each other's memory the halo has rows of theirs too: results there come in words that their owners write
 // here. The sums of a device, which its blocks know, become those of all in a second step. Everything else is as on one.
@@ -113,7 +114,7 @@ struct HaloRows {
     EntryPair<V>* matrix;
     std::uint32_t* columns;
     V* gathered;               ///< by products, by local number
-    V* of_halo[halo_vectors];  ///< by number in it
+    V* of_halo[halo_vectors];  ///< by number in the halo
     V* constant;               ///< of own rows: what a run does not change
     const index_t* exports;
     const Slice* slices;

@@ -5,7 +5,7 @@
 // A whole run in one launch with one meeting of the grid per iteration, for methods with one product and one sum in it that say which
 // vectors their halo needs (gpu/halo_rows.hpp): the residual and one more.
 //
-// r . r of the caller's residual is a weighted sum.
+// The run's residual is D times the caller's, so r . r of the caller's is a sum weighted by D^-2.
 //
 // The loop is kept short: waves go through it once per meeting, and code that they have to wait for shows.
 

@@ -68,9 +68,9 @@ struct DeviceRunPlan final : RunPlan {
   /// @{
   /// Runs with one meeting per product.
   std::unique_ptr<HaloPlan<V>> halo;  ///< null: none, or not yet
-  /// With so many vectors of the halo or more it does not fit, or the device did not start it: not tried again; 0: not seen.
+  /// It does not fit, or the device did not start it, with so many vectors of the halo or more: not tried again; 0: not known.
   int halo_refused = 0;
-  /// The values do not allow it with so many or fewer, since methods with more ask less of them; 0: not seen.
+  /// The values do not allow it with so many or fewer (methods with more ask less of them); 0: not known.
   int halo_unfit = 0;
   offset_t products = 0;  ///< that were done in other forms and could have been of this one
   bool some_have_no_grid = false;  ///< of the ranks

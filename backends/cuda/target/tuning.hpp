@@ -62,7 +62,7 @@ inline constexpr int basis_dots_together = 64;
 inline constexpr int halo_threads = 512;
 inline constexpr index_t least_halo_rows = 256;  ///< fewer are not worth a block of their own
 inline constexpr std::uint32_t most_polls = 1u << 26;
-/// What a product of it saves, and what the host takes to cut a grid and any other graph into its parts, for each value that is
+/// What it saves in each product, and what the host takes to cut a grid and any other graph into its parts, for each value that is
 /// stored: by these the automatic choice tells when iterations have paid for that.
 inline constexpr double seconds_saved_by_one_meeting = 4e-6;
 inline constexpr double seconds_saved_by_one_meeting_of_ranks = 15e-6;  ///< of several devices

@@ -113,8 +113,8 @@ struct Bicgstab {
     }
   };
 
-  /// What Direction needs of the sums of Update, from two more sums of the product before, so that it need not wait for them:
-  /// shadow . (r - omega A z). The step that follows takes the sum itself.
+  /// What Direction needs of the sums of Update, predicted from two more sums of the product before, so that it need not wait:
+  /// shadow . (r - omega A z). HalfStep, which follows, takes the sum itself.
   struct Foretold {
     template <class Row, class Add>
     static constexpr void sums_of(const Row& v, Add& add) {
