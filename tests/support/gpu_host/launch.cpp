@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -152,11 +153,12 @@ Shared unmap_shared(void* data) {
 constexpr PeerMemory peers = {
     .allocate = [](int, std::size_t bytes) -> void* {
       static std::atomic<unsigned> made = 0;
-      const std::string name =
-          "/cnc-gpu-host-" + std::to_string(getpid()) + "-" + std::to_string(made++);
-      void* const data = map_shared(name, std::max<std::size_t>(1, bytes), true);
-      if (data == nullptr) throw OutOfMemory("gpu-host", bytes, 0);
-      return data;
+      for (;;) {  // a process that was killed leaves objects, and its number may be this one's now
+        const std::string name =
+            "/cnc-gpu-host-" + std::to_string(getpid()) + "-" + std::to_string(made++);
+        if (void* const data = map_shared(name, std::max<std::size_t>(1, bytes), true)) return data;
+        if (errno != EEXIST) throw OutOfMemory("gpu-host", bytes, 0);
+      }
     },
     .release = [](int, void* data) { shm_unlink(unmap_shared(data).name.c_str()); },
     .offer =
