@@ -41,6 +41,8 @@ struct Products;
 struct PartitionAccess;
 template <class T, class Exec>
 class AmongRanks;
+template <class T, class Exec>
+struct MovedVectors;
 }  // namespace detail
 
 /// Keeps MPI alive for as long as it lives: initialises it, and finalises it at the end of the scope. Does nothing at all
@@ -129,12 +131,13 @@ enum class Partition {
 /// "segments", "graph", "given".
 const char* to_string(Partition partition);
 
-/// How PartitionedMatrix::scattered cuts a matrix. Those of the first rank count.
+/// How a matrix is cut. PartitionedMatrix::scattered takes those of the first rank.
 struct PartitionOptions {
   Partition kind = Partition::segments;  ///< by what
   /// Rows block_size k to block_size (k + 1) - 1 stay together: the unknowns of a node. Not with `given`.
   int block_size = 1;
-  std::span<const int> rank_of_row = {};  ///< [rows of the matrix] with `given`, on the first rank
+  /// With `given`: of scattered [rows of the matrix] on the first rank, of repartitioned [rows of this rank] on each.
+  std::span<const int> rank_of_row = {};
 };
 
 /// How a matrix lies on the ranks, as one of them has it.
@@ -218,6 +221,28 @@ class PartitionedMatrix {
   static PartitionedMatrix generated(const Communicator& ranks, const std::string& problem,
                                      int block_size = 1);
 
+  /// This matrix with its rows dealt out anew: to other ranks, and within each rank in another order.
+  ///
+  /// segments  As of scattered, of the rows as they are numbered here.
+  /// graph     As of scattered: the parts that METIS makes are those of a matrix with its rows as they are numbered here.
+  /// given     Rank rank_of_row[i] gets own row i.
+  /// within    none: the rows of a rank keep their order. rcm: that of rcm_ordering of their own block, groups of `block_size` rows of
+  ///           which stay together if all groups were whole and lay one behind the other.
+  ///
+  /// Rows keep the numbers that their caller knows them by: original_rows(), scatter and gather are of those. first_row() and the columns
+  /// of other ranks are in the new order. DistributedSolver::prepare does the same, and brings vectors there and back.
+  ///
+  /// Collective
+  /// Errors   InvalidArgument (options that differ between ranks; block_size < 1, over 16 with rcm; a list of another length or with
+  ///          another rank; more than 2^31 - 1 rows, or with `graph` entries), UnsupportedOperation (`graph` where the library was
+  ///          built without METIS), OutOfMemory, RankError.
+  /// Cost     each row goes to its rank in some messages, for which a rank needs about five times the memory of its entries. The first
+  ///          rank gets the number of entries of all rows, with `graph` also their columns, of 4 bytes each, and what METIS takes.
+  /// Threads  as scattered.
+  /// Source   rcm: Cuthill & McKee, Reducing the bandwidth of sparse symmetric matrices, 1969.
+  PartitionedMatrix repartitioned(const PartitionOptions& options,
+                                  Reordering within = Reordering::none) const;
+
   offset_t all_rows() const;   ///< of all ranks
   offset_t first_row() const;  ///< this rank's first
   /// [rows] The own rows' numbers in the matrix that was scattered, ascending, or as they were given; first_row() and those after it where
@@ -281,9 +306,12 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
 /// All functions but options() and advice() are collective, and all ranks pass the same options: the library compares them. Sums
 /// are added in the order of the ranks: for the same number of ranks and partition the bits are the same on every run.
 /// The form is fused_steps, plain_operations of gmres and fgmres; by RankLink::messages and devices also streamed and graph, and by
-/// devices, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up. Refused with UnsupportedOperation: reordering, null spaces,
+/// devices, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up. Refused with UnsupportedOperation: null spaces,
 /// storage in float under double vectors.
 ///
+/// Rows     are dealt out anew by prepare where it is asked to, or SolveOptions::reordering says so: within each rank. b and x stay as
+///          the caller has them, and so do near-null vectors of DistributedAmg; a callback sees own parts of matrix(), and a
+///          preconditioner of the caller is set up for its block.
 /// Limits   max_seconds is by the clock of the first rank. The callback may be on some ranks only and sees own parts of x and r;
 ///          a solve stops where one says so, and accepts where all that have one do.
 /// Report   the same on all ranks but for seconds, format, backend calls and synchronisations; bytes and flops are of all
@@ -300,6 +328,10 @@ class DistributedSolver {
   /// As Solver::prepare, with the own block.
   /// Errors   InvalidArgument (options that differ between ranks, named), UnsupportedOperation, OutOfMemory, RankError.
   void prepare(const PartitionedMatrix<V>& A);
+  /// The same for A.repartitioned(partition).
+  /// Errors   those of both.
+  /// Cost     that of both; then in each solve b and x go there, and x comes back, and update_values moves all rows.
+  void prepare(const PartitionedMatrix<V>& A, const PartitionOptions& partition);
   /// As Solver::update_values: a matrix with the partition and pattern of the one prepared.
   void update_values(const PartitionedMatrix<V>& A);
   /// As Solver::set_preconditioner with an object; each rank has its own. Set it before prepare, or between solves.
@@ -307,14 +339,16 @@ class DistributedSolver {
 
   /// As Solver::solve.
   ///
-  /// Shapes   b, x: [rows of this rank]
+  /// Shapes   b, x: [rows of this rank], of the matrix given to prepare
   /// Errors   InvalidArgument (extents; options that differ; components that the partition tears apart), RankError,
   ///          DeviceError, and what callbacks and preconditioners throw; on devices the solver then has to be prepared again.
   SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x);
 
-  const SolveOptions& options() const { return solver_.options(); }  ///< those of the next solve
+  const SolveOptions& options() const { return options_; }  ///< those of the next solve
   /// As Solver::set_options.
-  void set_options(SolveOptions options) { solver_.set_options(std::move(options)); }
+  void set_options(SolveOptions options);
+  /// What is iterated with: the matrix prepared, or that with its rows dealt out anew. Empty: not prepared.
+  const PartitionedMatrix<V>& matrix() const { return matrix_; }
   /// How entries of x go from rank to rank, the same on all.
   /// Errors   InvalidArgument (not prepared).
   RankLink link() const;
@@ -323,17 +357,25 @@ class DistributedSolver {
 
  private:
   void agree(const char* call, detail::Channel& channel, PreconditionerBase<V, Exec>* M) const;
-  /// Collective: prepared for A, or not at all where a rank fails.
-  void change(const PartitionedMatrix<V>& A, const std::function<void()>& steps);
+  /// Collective: prepared for A, or not at all where a rank fails. steps: returns what is iterated with.
+  void change(const PartitionedMatrix<V>& A, const std::function<PartitionedMatrix<V>()>& steps);
+  void prepare_in(const PartitionedMatrix<V>& A, const PartitionOptions* partition);
+  /// A, or its rows dealt out anew: by a partition, if there is one, and as options_ say.
+  PartitionedMatrix<V> dealt_out(const PartitionedMatrix<V>& A,
+                                 const PartitionOptions* partition) const;
+  void take_ways(const PartitionedMatrix<V>& matrix);
+  SolveReport solve_moved(const Vector<const V, Space>& b, const Vector<V, Space>& x);
   std::shared_ptr<detail::OtherRanks> others() const;
   /// M, if it is one of the whole matrix; or null.
   static PartitionedPreconditioner<V, Exec>* of_partition(PreconditionerBase<V, Exec>* M);
 
   Context<Exec>& ctx_;
-  Solver<V, Exec> solver_;
+  SolveOptions options_;
+  Solver<V, Exec> solver_;  ///< which does not reorder: the matrix that it gets has been
   std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner_;  ///< the object given
-  PartitionedMatrix<V> matrix_;
-  CsrMatrix<V, Space> block_;  ///< its block of own rows and columns in Space
+  PartitionedMatrix<V> given_, matrix_;  ///< the same, unless rows are dealt out anew
+  std::shared_ptr<detail::MovedVectors<V, Exec>> moved_;  ///< then
+  CsrMatrix<V, Space> block_;  ///< matrix_'s block of own rows and columns in Space
   std::shared_ptr<detail::AmongRanks<V, Exec>> ranks_;
 };
 

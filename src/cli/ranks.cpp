@@ -163,20 +163,22 @@ void require_square_file(const std::string& path, Method method) {
   require_square(path, header.rows, header.cols, method);
 }
 
-/// In segments, of which each rank reads or makes its own.
+/// Of segments each rank reads or makes its own; of parts by the graph, too, before rows go to where they belong.
 template <class V>
-PartitionedMatrix<V> own_segment(const Communicator& ranks, const std::string& source,
-                                 const SolveRequest& request) {
+PartitionedMatrix<V> rows_of_rank(const Communicator& ranks, const std::string& source,
+                                  const SolveRequest& request) {
   const int together = rows_together(source, request);
-  return is_problem(source) ? PartitionedMatrix<V>::generated(ranks, source, together)
-                            : PartitionedMatrix<V>::read(ranks, source, together);
+  auto A = is_problem(source) ? PartitionedMatrix<V>::generated(ranks, source, together)
+                              : PartitionedMatrix<V>::read(ranks, source, together);
+  if (request.partition != "graph") return A;
+  return A.repartitioned({.kind = Partition::graph, .block_size = together});
 }
 
 /// The same, and on the first rank the size of the whole.
 template <class V>
-PartitionedMatrix<V> load_segment(const Communicator& ranks, const SolveRequest& request,
-                                  LoadedMatrix& matrix) {
-  const auto A = own_segment<V>(ranks, matrix.name, request);
+PartitionedMatrix<V> load_part(const Communicator& ranks, const SolveRequest& request,
+                               LoadedMatrix& matrix) {
+  const auto A = rows_of_rank<V>(ranks, matrix.name, request);
   offset_t mine = A.facts().entries, all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (ranks.rank() != 0) return A;
@@ -276,8 +278,7 @@ template <class V>
 PartitionedMatrix<V> partitioned(const Communicator& world, const LoadedMatrix& matrix,
                                  const CsrMatrix<V>& whole, const SolveRequest& request) {
   if (matrix.parts) return std::get<PartitionedMatrix<V>>(matrix.parts->of_rank);
-  if (matrix.generated && request.partition == "segments")
-    return own_segment<V>(world, matrix.name, request);
+  if (matrix.generated) return rows_of_rank<V>(world, matrix.name, request);
   const Partition kind = request.partition == "graph" ? Partition::graph : Partition::segments;
   return PartitionedMatrix<V>::scattered(world, whole, {kind, rows_together(matrix.name, request)});
 }
@@ -431,7 +432,7 @@ std::vector<RanksTiming> Ranks::compare(const ContextRequest& where, const Loade
 
 LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,
                          const FurtherBytes& further_bytes) const {
-  if (size() == 1 || request.partition != "segments") return load_whole(source, further_bytes);
+  if (size() == 1) return load_whole(source, further_bytes);
   LoadedMatrix matrix;
   matrix.name = source;
   matrix.generated = is_problem(source);
@@ -443,9 +444,9 @@ LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,
   const double start = now();
   MatrixParts parts;
   if (request.precision == Precision::f32)
-    parts.of_rank = load_segment<float>(state_->world, request, matrix);
+    parts.of_rank = load_part<float>(state_->world, request, matrix);
   else
-    parts.of_rank = load_segment<double>(state_->world, request, matrix);
+    parts.of_rank = load_part<double>(state_->world, request, matrix);
   matrix.parts = std::make_shared<MatrixParts>(std::move(parts));
   matrix.seconds = now() - start;
   return matrix;

@@ -2,6 +2,7 @@
 
 #include "distributed/agreement.hpp"
 #include "distributed/among_ranks.hpp"
+#include "distributed/move.hpp"
 #include "distributed/whole_amg.hpp"
 #include "precondition/amg/kept_memory.hpp"
 #include "solve/prepare.hpp"
@@ -68,7 +69,7 @@ std::shared_ptr<const Halo<M>> halo_in(const std::shared_ptr<Halo<V>>& halo) {
     rows.values.assign(halo->rows.values.begin(), halo->rows.values.end());
     return std::make_shared<Halo<M>>(
         Halo<M>{halo->channel, halo->first_row, halo->all_rows, halo->columns, std::move(rows),
-                halo->plan, halo->facts, halo->partition, halo->numbers, halo->order});
+                halo->plan, halo->facts, halo->partition, halo->numbers, halo->order, halo->move});
   }
 }
 
@@ -135,6 +136,30 @@ struct DistributedAmg<V, Exec>::State {
     return std::max(least, matrix.all_rows() / (offset_t(part) * channel().size()));
   }
 
+  /// The near-null vectors where the rows are that are iterated with. Collective.
+  std::vector<Vector<const V, Space>> near_null_in_place(const Context<Exec>& ctx) const {
+    const auto& halo = *detail::PartitionAccess::halo(matrix);
+    std::vector<Vector<const V, Space>> vectors;
+    channel().on_each([&] {
+      for (const auto& vector : near_null) {
+        const std::size_t rows = halo.move ? halo.move->rank_of_row.size() : vector.extent(0);
+        require(vector.extent(0) == rows, [&] {
+          return "DistributedAmg: a near-null vector has " + std::to_string(vector.extent(0)) +
+                 " entries, the rank " + std::to_string(rows) + " rows";
+        });
+        vectors.push_back(copy_to<Space>(vector));
+      }
+    });
+    if (!halo.move) return vectors;
+    detail::VectorWay<V, Exec> there(ctx, halo.channel, halo.move->there, nullptr);
+    for (auto& vector : vectors) {
+      const auto moved = uninitialized<V, Space>("cnc::near_null_space", there.rows_there());
+      there.bring(ctx, vector.data(), moved.data());
+      vector = moved;
+    }
+    return vectors;
+  }
+
   template <class M>
   PreconditionerSetup build(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                             const Matrix<V, Space>& layout) {
@@ -151,11 +176,10 @@ struct DistributedAmg<V, Exec>::State {
     ctx.reserve(matrix.rows());
 
     const int block = block_size_of(layout);
+    const auto vectors = near_null_in_place(ctx);
     LevelOnRanks<V, Space> level;
     channel().on_each([&] {
       level.A = {finest_blocks<Exec>(A, layout, block), PartitionAccess::halo(matrix)};
-      std::vector<Vector<const V, Space>> vectors;
-      for (const auto& vector : near_null) vectors.push_back(copy_to<Space>(vector));
       level.near_null = near_null_space<V>(exec, A.rows, block, vectors);
     });
     for (int l = 0;; ++l) {

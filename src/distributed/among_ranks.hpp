@@ -53,6 +53,8 @@ class AmongRanks final : public OtherRanks {
     if (goes_without_host()) return RankLink::devices;
     return is_host_space<Space> ? RankLink::mpi : RankLink::through_host;
   }
+  /// Between devices; null: MPI, or in each other's memory.
+  const std::shared_ptr<DeviceMessages>& messages() const { return messages_; }
   /// Whether products and runs can, in vectors of either type.
   bool goes_without_host() const { return of_matrix_.goes_without_host(); }
   void let_device_wait(bool alone) override { channel().let_devices_wait(alone); }

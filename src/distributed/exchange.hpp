@@ -35,11 +35,11 @@ class Exchange {
   using Space = typename Exec::memory_space;
   static constexpr bool is_device = !is_host_space<Space>;
 
-  /// messages: between devices; null: MPI. Collective.
+  /// messages: between devices; null, and between hosts: MPI. Collective.
   Exchange(const Context<Exec>& ctx, std::shared_ptr<Channel> channel, const PartitionPlan& plan,
            std::shared_ptr<DeviceMessages> messages)
       : channel_(std::move(channel)),
-        messages_(std::move(messages)),
+        messages_(is_device ? std::move(messages) : nullptr),
         buffers_(std::make_unique<Buffers>()) {
     const std::size_t sent = plan.sent_rows.size(), received = static_cast<std::size_t>(plan.halo);
     if constexpr (is_device) {

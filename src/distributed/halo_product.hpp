@@ -134,7 +134,7 @@ class HaloProduct {
 
     For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows, const PeerSums<Exec>* sums,
         const std::shared_ptr<DeviceMessages>& messages)
-        : exchange(ctx, halo.channel, halo.plan, is_host_space<Space> ? nullptr : messages),
+        : exchange(ctx, halo.channel, halo.plan, messages),
           added(uninitialized<W, Space>("cnc::added", static_cast<std::size_t>(rows))),
           beside(uninitialized<W, Space>("cnc::beside", static_cast<std::size_t>(rows))) {
       if (sums == nullptr) return;

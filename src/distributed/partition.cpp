@@ -232,6 +232,7 @@ std::shared_ptr<Halo<T>> planned_halo(const std::shared_ptr<Channel>& channel, c
                                            facts,
                                            Partition::given,
                                            {},
+                                           {},
                                            {}});
 }
 
@@ -280,12 +281,12 @@ class NumberDirectory {
   /// Collective.
   /// Errors   InvalidArgument (a number outside).
   std::vector<offset_t> new_numbers(std::span<const offset_t> columns) const {
-    std::vector<offset_t> wanted(columns.begin(), columns.end());
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    AscendingNumbers wanted;
     Lists questions = lists();
     channel_.on_each([&] {
-      for (const offset_t column : wanted) questions[keeper(column, "column")].push_back(column);
+      wanted = AscendingNumbers({columns.begin(), columns.end()});
+      for (const offset_t column : wanted.list())
+        questions[keeper(column, "column")].push_back(column);
     });
     Lists asked = channel_.exchange_lists(questions);
     for (auto& of_rank : asked)
@@ -293,11 +294,10 @@ class NumberDirectory {
     const Lists answers = channel_.exchange_lists(asked);
     std::vector<offset_t> found;  // as wanted: keepers ascend with the numbers
     for (const auto& of_rank : answers) found.insert(found.end(), of_rank.begin(), of_rank.end());
-    std::vector<offset_t> result;
-    result.reserve(columns.size());
-    for (const offset_t column : columns)
-      result.push_back(found[static_cast<std::size_t>(
-          std::lower_bound(wanted.begin(), wanted.end(), column) - wanted.begin())]);
+    std::vector<offset_t> result(columns.size());
+    parallel_for(columns.size(), [&](std::size_t k) {
+      result[k] = found[static_cast<std::size_t>(wanted.place_of(columns[k]))];
+    });
     return result;
   }
 

@@ -29,6 +29,8 @@ struct SparseRows {
   std::vector<T> values;
 };
 
+struct Move;
+
 /// What a rank has of a matrix besides the block of its own rows and columns.
 template <class T>
 struct Halo {
@@ -42,6 +44,8 @@ struct Halo {
   // Of a matrix that was renumbered when it was scattered, else empty:
   std::vector<offset_t> numbers;  ///< of the own rows in the whole matrix
   Vector<index_t> order;  ///< on the first rank, of all rows: those of rank 0, of rank 1, ...
+  /// Where vectors come as they are of the matrix from which a solver has dealt the rows out anew; else null.
+  std::shared_ptr<const Move> move;
 
   /// The number that the caller knows an own row by.
   offset_t number_of(index_t row) const {
@@ -95,6 +99,14 @@ std::shared_ptr<Halo<T>> halo_of_whole(const std::shared_ptr<Channel>& channel,
 
 /// What a PartitionedMatrix keeps to itself.
 struct PartitionAccess {
+  /// A.repartitioned, whose halo says how vectors of A get there. Collective.
+  template <class T>
+  static PartitionedMatrix<T> repartitioned(const PartitionedMatrix<T>& A,
+                                            const PartitionOptions& options, Reordering within);
+  /// The rows of A, which has the partition and pattern of another matrix, as those of that one were moved. Collective.
+  template <class T>
+  static PartitionedMatrix<T> moved(const PartitionedMatrix<T>& A,
+                                    const std::shared_ptr<const Move>& move);
   template <class T>
   static const std::shared_ptr<Halo<T>>& halo(const PartitionedMatrix<T>& A) {
     return A.halo_;

@@ -1,11 +1,16 @@
 #include "distributed/agreement.hpp"
 #include "distributed/among_ranks.hpp"
+#include "distributed/move.hpp"
 #include "solve/prepare.hpp"
 
 #include <cnc/copy.hpp>
+#include <cnc/formats.hpp>
 #include <cnc/options.hpp>
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace cnc {
 namespace detail {
@@ -37,6 +42,32 @@ void add_options(Agreement& agreement, const SolveOptions& o) {
   agreement.add("callback_interval", o.callback_interval);
 }
 
+SolveOptions without_reordering(SolveOptions options) {
+  options.reordering = Reordering::none;
+  return options;
+}
+
+/// Of each rank's rows what a reordering keeps together: a block of the layout or of the preconditioner, and components. The same on
+/// all ranks, collective.
+template <class Space, class T>
+int rows_kept_together(Channel& channel, const CsrMatrix<T>& block, const SolveOptions& o) {
+  int mine = 0;  // without rows it is nothing to go by
+  channel.on_each([&] {
+    if (block.rows == 0) return;
+    const FormatSpec spec = o.format.name == "auto"
+                                ? choose_format(analyze(block), sizeof(T), memory_of<Space>).format
+                                : o.format;
+    mine = spec.block_size;
+    if (mine == 1 && o.preconditioner == PreconditionerKind::block_jacobi)
+      mine = std::max(1, o.preconditioner_block_size);
+  });
+  const int* const all = channel.gather_all(&mine, 1);
+  const int most = *std::max_element(all, all + channel.size());
+  const bool same = std::all_of(all, all + channel.size(),
+                                [&](int other) { return other == 0 || other == most; });
+  return std::lcm(same ? std::max(1, most) : 1, std::max(1, o.components));
+}
+
 void refuse(bool asked, const char* what) {
   if (asked)
     throw UnsupportedOperation(std::string("DistributedSolver: ") + what +
@@ -61,12 +92,18 @@ void check_components(const Halo<T>& halo, int components) {
 
 template <class V, class Exec>
 DistributedSolver<V, Exec>::DistributedSolver(Context<Exec>& ctx, SolveOptions options)
-    : ctx_(ctx), solver_(ctx, std::move(options)) {}
+    : ctx_(ctx), options_(std::move(options)), solver_(ctx, detail::without_reordering(options_)) {}
+
+template <class V, class Exec>
+void DistributedSolver<V, Exec>::set_options(SolveOptions options) {
+  solver_.set_options(detail::without_reordering(options));
+  options_ = std::move(options);
+}
 
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channel,
                                        PreconditionerBase<V, Exec>* M) const {
-  const SolveOptions& o = solver_.options();
+  const SolveOptions& o = options_;
   detail::Agreement agreement("DistributedSolver");
   agreement.add("what is called", std::string(call));
   agreement.add("the backend", std::string(ctx_.backend().name));  // scalar steps are rounded by it
@@ -75,7 +112,6 @@ void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channe
   agreement.add("whether that is of the whole matrix", of_partition(M) ? 1.0 : 0.0);
   detail::add_options(agreement, o);
   agreement.require_of_all(channel);
-  detail::refuse(o.reordering != Reordering::none, "reordering");
   detail::refuse(o.null_space != NullSpace::none, "a null space");
   detail::refuse(sizeof(V) > sizeof(float) && o.storage == StoragePrecision::f32,
                  "storage in float under double vectors");
@@ -83,31 +119,73 @@ void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channe
 
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::change(const PartitionedMatrix<V>& A,
-                                        const std::function<void()>& steps) {
-  matrix_ = {};
+                                        const std::function<PartitionedMatrix<V>()>& steps) {
+  matrix_ = given_ = {};
+  PartitionedMatrix<V> matrix;
   try {
-    A.halo_->channel->together(steps);
+    A.halo_->channel->together([&] { matrix = steps(); });
   } catch (...) {  // it may have come to an end on some ranks
     solver_.forget_matrix();
     block_ = {};
+    moved_ = nullptr;
     throw;
   }
-  matrix_ = A;
+  matrix_ = matrix;
+  given_ = A;
   block_.values = {};  // those that it still needs the solver has
 }
 
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A) {
+  prepare_in(A, nullptr);
+}
+template <class V, class Exec>
+void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A,
+                                         const PartitionOptions& partition) {
+  prepare_in(A, &partition);
+}
+
+template <class V, class Exec>
+void DistributedSolver<V, Exec>::prepare_in(const PartitionedMatrix<V>& A,
+                                            const PartitionOptions* partition) {
   (void)A.halo();
   change(A, [&] {
-    agree("prepare", *A.halo_->channel, preconditioner_.get());
+    agree(partition == nullptr ? "prepare" : "prepare with a partition", *A.halo_->channel,
+          preconditioner_.get());
     const InstanceScope scope(ctx_.execution_space_instance());
-    ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
-    if (auto* const M = of_partition(preconditioner_.get())) M->take(A);
+    const PartitionedMatrix<V> matrix = dealt_out(A, partition);
+    moved_ = nullptr;
+    ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, matrix.halo_);
+    take_ways(matrix);
+    if (auto* const M = of_partition(preconditioner_.get())) M->take(matrix);
     block_ = {};
-    block_ = copy_to<Space>(A.block_);
+    block_ = copy_to<Space>(matrix.block_);
     solver_.prepare_among(others(), block_);
+    return matrix;
   });
+}
+
+template <class V, class Exec>
+PartitionedMatrix<V> DistributedSolver<V, Exec>::dealt_out(
+    const PartitionedMatrix<V>& A, const PartitionOptions* partition) const {
+  if (partition == nullptr && options_.reordering == Reordering::none) return A;
+  if (partition != nullptr)
+    return detail::PartitionAccess::repartitioned(A, *partition, options_.reordering);
+  detail::Channel& channel = *A.halo_->channel;
+  const std::vector<int> here(static_cast<std::size_t>(A.rows()), channel.rank());
+  return detail::PartitionAccess::repartitioned(
+      A,
+      {.kind = Partition::given,
+       .block_size = detail::rows_kept_together<Space>(channel, A.block_, options_),
+       .rank_of_row = here},
+      options_.reordering);
+}
+
+template <class V, class Exec>
+void DistributedSolver<V, Exec>::take_ways(const PartitionedMatrix<V>& matrix) {
+  if (matrix.halo_->move)
+    moved_ = std::make_shared<detail::MovedVectors<V, Exec>>(
+        ctx_, matrix.halo_->channel, *matrix.halo_->move, ranks_->messages());
 }
 
 template <class V, class Exec>
@@ -117,23 +195,28 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
     agree("update_values", *A.halo_->channel, preconditioner_.get());
     A.halo_->channel->on_each([&] {
       require(
-          A.first_row() == matrix_.first_row() && A.all_rows() == matrix_.all_rows() &&
+          A.first_row() == given_.first_row() && A.all_rows() == given_.all_rows() &&
               detail::same_pattern(detail::default_instance<Kokkos::DefaultHostExecutionSpace>(),
-                                   A.block_, matrix_.block_) &&
-              A.halo_->has_pattern_of(*matrix_.halo_),
+                                   A.block_, given_.block_) &&
+              A.halo_->has_pattern_of(*given_.halo_),
           "DistributedSolver: update_values needs the partition and pattern of prepare");
     });
   });
+  const auto move = matrix_.halo_->move;
   change(A, [&] {
     const InstanceScope scope(ctx_.execution_space_instance());
-    if (ranks_->is_over(*A.halo_->channel))
-      ranks_->take_values(A.halo_);
+    const PartitionedMatrix<V> matrix = move ? detail::PartitionAccess::moved(A, move) : A;
+    const bool is_same_channel = ranks_->is_over(*A.halo_->channel);
+    if (is_same_channel)
+      ranks_->take_values(matrix.halo_);
     else
-      ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, A.halo_);
+      ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, matrix.halo_);
+    if (move && !is_same_channel) take_ways(matrix);
     solver_.go_on_among(others());
-    if (auto* const M = of_partition(preconditioner_.get())) M->take(A);
-    block_.values = copy_to<Space>(A.block_.values);  // the pattern is there
+    if (auto* const M = of_partition(preconditioner_.get())) M->take(matrix);
+    block_.values = copy_to<Space>(matrix.block_.values);  // the pattern is there
     solver_.update_values(block_);
+    return matrix;
   });
 }
 
@@ -155,17 +238,18 @@ void DistributedSolver<V, Exec>::set_preconditioner(
   if (matrix_.halo_ == nullptr) {
     set();
   } else {
-    const PartitionedMatrix<V> A = matrix_;
+    const PartitionedMatrix<V> A = given_, matrix = matrix_;
     detail::Channel& channel = *A.halo_->channel;
     try {
       change(A, [&] {
         agree("set_preconditioner", channel, preconditioner.get());
         if (auto* const M = of_partition(preconditioner.get())) {
-          M->take(A);
+          M->take(matrix);
           set();  // ranks wait for each other within
         } else {
           channel.on_each(set);
         }
+        return matrix;
       });
     } catch (...) {  // some ranks may have the new one
       if (preconditioner_)
@@ -189,15 +273,15 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
     agree("solve", channel, preconditioner_.get());
     channel.on_each([&] {
       for (const std::size_t extent : {b.extent(0), x.extent(0)})
-        require(extent == static_cast<std::size_t>(matrix_.rows()), [&] {
-          return "DistributedSolver: the rank has " + std::to_string(matrix_.rows()) +
+        require(extent == static_cast<std::size_t>(given_.rows()), [&] {
+          return "DistributedSolver: the rank has " + std::to_string(given_.rows()) +
                  " rows, b has " + std::to_string(b.extent(0)) + " entries, x has " +
                  std::to_string(x.extent(0));
         });
       detail::check_components(*matrix_.halo_, solver_.options().components);
     });
     try {
-      report = solver_.solve(b, x);
+      report = solve_moved(b, x);
       if (ranks_->link() == RankLink::devices)
         channel.on_each([&] {
           ranks_->require_all();
@@ -206,9 +290,10 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
     } catch (...) {
       // How many exchanges the queues of ranks have come to is no longer the same on all.
       if (ranks_->link() != RankLink::mpi) {
-        matrix_ = {};
+        matrix_ = given_ = {};
         solver_.forget_matrix();
         block_ = {};
+        moved_ = nullptr;
       }
       throw;
     }
@@ -217,6 +302,19 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
     report.bytes = sums[0];
     report.flops = sums[1];
   });
+  return report;
+}
+
+template <class V, class Exec>
+SolveReport DistributedSolver<V, Exec>::solve_moved(const Vector<const V, Space>& b,
+                                                    const Vector<V, Space>& x) {
+  if (!moved_) return solver_.solve(b, x);
+  const InstanceScope scope(ctx_.execution_space_instance());
+  moved_->there.bring(ctx_, b.data(), moved_->b.data());
+  moved_->there.bring(ctx_, x.data(), moved_->x.data());
+  const SolveReport report = solver_.solve(moved_->b, moved_->x);
+  moved_->back.bring(ctx_, moved_->x.data(), x.data());
+  detail::wait_for(ctx_.execution_space_instance());
   return report;
 }
 

@@ -1,13 +1,16 @@
 #pragma once
 
 #include "support/catch.hpp"
+#include "support/random_matrix.hpp"
 #include "support/solve_problem.hpp"
 
 #include <cnc/cnc.hpp>
 #include <cnc/distributed.hpp>
+#include <cnc/reorder.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -67,6 +70,43 @@ PartitionedMatrix<V> partitioned(const CsrMatrix<V>& A, const Communicator& rank
   return PartitionedMatrix<V>(ranks,
                               Slice<V>(A, bound(A.rows, rank), bound(A.rows, rank + 1)).rows());
 }
+
+/// With its groups of rows in any order.
+inline CsrMatrix<double> shuffled(const CsrMatrix<double>& A, index_t group = 1) {
+  std::vector<index_t> groups(static_cast<std::size_t>(A.rows / group));
+  std::iota(groups.begin(), groups.end(), 0);
+  Random random(7);
+  for (std::size_t g = groups.size(); g > 1; --g)
+    std::swap(groups[g - 1],
+              groups[static_cast<std::size_t>(random.below(static_cast<offset_t>(g)))]);
+  Vector<index_t> order("order", static_cast<std::size_t>(A.rows));
+  for (std::size_t i = 0; i < order.extent(0); ++i)
+    order(i) =
+        groups[i / static_cast<std::size_t>(group)] * group + static_cast<index_t>(i) % group;
+  return permute(A, Vector<const index_t>(order));
+}
+
+/// Rows of a rank by their numbers, from the last to the first, dealt out in turn.
+struct Dealt {
+  std::vector<offset_t> numbers, offsets = {0}, columns;
+  std::vector<double> values;
+  explicit Dealt(const CsrMatrix<double>& A) {
+    for (index_t i = A.rows; i-- > 0;)
+      if (i % std::max(1, world().size() - 1) == world().rank())
+        add(A, i);  // none for the last of several
+  }
+  void add(const CsrMatrix<double>& A, index_t i) {
+    numbers.push_back(i);
+    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k) {
+      columns.push_back(A.columns(k));
+      values.push_back(A.values(k));
+    }
+    offsets.push_back(static_cast<offset_t>(columns.size()));
+  }
+  OwnRows<double> rows() const {
+    return {.row_offsets = offsets, .columns = columns, .values = values, .numbers = numbers};
+  }
+};
 
 /// What every rank has, on the first one alone.
 template <class Whole>

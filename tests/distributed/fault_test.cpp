@@ -95,8 +95,6 @@ TEST_CASE("options that differ are refused, by name") {
 
 TEST_CASE("what is not there for several ranks is refused") {
   Parts parts;
-  CHECK_THAT(thrown_by([&] { parts.solve({.reordering = Reordering::rcm}); }),
-             ContainsSubstring("reordering"));
   CHECK_THAT(thrown_by([&] { parts.solve({.null_space = NullSpace::constant}); }),
              ContainsSubstring("null space"));
   CHECK_THAT(thrown_by([&] { parts.solve({.storage = StoragePrecision::f32}); }),

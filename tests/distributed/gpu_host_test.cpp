@@ -103,6 +103,11 @@ TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
   const ByMessages scope;
   check_multigrid(emulated());
 }
+TEST_CASE("ranks of emulated devices solve where prepare has dealt the rows out to") {
+  check_dealt_out(emulated());
+  const ByMessages scope;
+  check_dealt_out(emulated());
+}
 TEST_CASE("ranks of emulated devices have the same bits on every run") {
   check_bits(emulated());
   const ByMessages scope;

@@ -69,6 +69,11 @@ for precision in f32 f64; do
   grep -q '"error": [0-9.]*e-0[4-9]' parts.json || fail "x is all ones but for an error: $(grep error parts.json)"
 done
 expect 0 "${run[@]}" solve A.mtx --rhs several.mtx -q
+if [ "$metis" = ON ]; then
+  expect 0 "${run[@]}" solve A.mtx --rhs random:3 --rtol 1e-11 --partition graph -o several.mtx
+  grep -q '^Ranks *3, partition graph,' out || fail "a file, too, is cut by its graph: $(cat out)"
+  x_of_one
+fi
 sed '100s/$/ 7/' A.mtx > wrong.mtx
 printf '%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n' > wide.mtx
 for bad in wrong.mtx "wide.mtx --solver pcg"; do
@@ -96,8 +101,10 @@ grep -q '^cnc: .*square' err || fail "no partition of what is not square: $(cat 
 expect 1 "${run[@]}" solve poisson2d:30x20 --max-iterations 2 -q
 expect 2 "${run[@]}" solve nothing.mtx
 [ "$(grep -c '^cnc: ' err)" = 1 ] || fail "one message: $(cat err)"
-expect 2 "${run[@]}" solve poisson2d:30x20 --reorder rcm
-grep -q '^cnc: .*reordering' err || fail "what is refused is named: $(cat err)"
+expect 2 "${run[@]}" solve poisson2d:30x20 --null-space constant
+grep -q '^cnc: .*null space' err || fail "what is refused is named: $(cat err)"
+expect 0 "${run[@]}" solve A.mtx --rhs random:3 --rtol 1e-11 --reorder rcm --precondition ic0 -o several.mtx
+x_of_one
 expect 2 "${run[@]}" compare poisson2d:30x20
 [ "$(grep -c '^cnc: compare .*--ranks' err)" = 1 ] || fail "one message: $(cat err)"
 expect 2 "${run[@]}" generate poisson2d:30x20 -o B.mtx

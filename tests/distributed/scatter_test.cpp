@@ -1,9 +1,4 @@
 #include "distributed/solve_checks.hpp"
-#include "support/random_matrix.hpp"
-
-#include <cnc/reorder.hpp>
-
-#include <numeric>
 
 // Partitions of a whole matrix that renumber its rows.
 
@@ -35,21 +30,6 @@ std::vector<int> in_turn(index_t rows) {
 }
 
 #ifdef CNC_HAVE_METIS
-/// With its groups of rows in any order.
-CsrMatrix<double> shuffled(const CsrMatrix<double>& A, index_t group = 1) {
-  std::vector<index_t> groups(static_cast<std::size_t>(A.rows / group));
-  std::iota(groups.begin(), groups.end(), 0);
-  Random random(7);
-  for (std::size_t g = groups.size(); g > 1; --g)
-    std::swap(groups[g - 1],
-              groups[static_cast<std::size_t>(random.below(static_cast<offset_t>(g)))]);
-  Vector<index_t> order("order", static_cast<std::size_t>(A.rows));
-  for (std::size_t i = 0; i < order.extent(0); ++i)
-    order(i) =
-        groups[i / static_cast<std::size_t>(group)] * group + static_cast<index_t>(i) % group;
-  return permute(A, Vector<const index_t>(order));
-}
-
 /// Points anywhere in a square, each coupled with those that are near.
 CsrMatrix<double> near_points(int points) {
   Random random(3);
@@ -257,31 +237,6 @@ TEST_CASE("components that a partition tears apart are refused") {
   else
     CHECK_THAT(text, ContainsSubstring("4 components need a partition that keeps"));
 }
-
-namespace {
-
-/// Rows of a rank by their numbers, from the last to the first, dealt out in turn.
-struct Dealt {
-  std::vector<offset_t> numbers, offsets = {0}, columns;
-  std::vector<double> values;
-  explicit Dealt(const CsrMatrix<double>& A) {
-    for (index_t i = A.rows; i-- > 0;)
-      if (i % std::max(1, ranks - 1) == world().rank()) add(A, i);  // none for the last of several
-  }
-  void add(const CsrMatrix<double>& A, index_t i) {
-    numbers.push_back(i);
-    for (index_t k = A.row_offsets(i); k < A.row_offsets(i + 1); ++k) {
-      columns.push_back(A.columns(k));
-      values.push_back(A.values(k));
-    }
-    offsets.push_back(static_cast<offset_t>(columns.size()));
-  }
-  OwnRows<double> rows() const {
-    return {.row_offsets = offsets, .columns = columns, .values = values, .numbers = numbers};
-  }
-};
-
-}  // namespace
 
 TEST_CASE("ranks may have any rows, by their numbers") {
   const auto problem = known_problem<double>("convection3d:6:2");

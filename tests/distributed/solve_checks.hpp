@@ -245,6 +245,62 @@ void check_multigrid(Context<Exec>& ctx) {
   check_multigrid<float>(ctx, {"poisson2d:40x40"});
 }
 
+/// A rank for each of so many own rows: the rows of a rank go to all, but for the first where there are several.
+inline std::vector<int> to_others(index_t rows) {
+  const int first = world().size() > 1 ? 1 : 0, receivers = world().size() - first;
+  std::vector<int> list;
+  for (index_t i = 0; i < rows; ++i)
+    list.push_back(first + (static_cast<int>(i) + world().rank()) % receivers);
+  return list;
+}
+
+/// Rows that prepare deals out anew: b and x are those of the caller's rows. `part` makes what he has of a matrix.
+template <class Exec, class Part>
+void check_dealt_out(Context<Exec>& ctx, const CsrMatrix<double>& matrix, const Part& part,
+                     const PartitionOptions& partition, SolveOptions options) {
+  using Space = typename Exec::memory_space;
+  INFO(to_string(partition.kind) << " " << int(options.reordering));
+  options.rtol = 1e-9;
+  DistributedSolver<double, Exec> solver(ctx, options);
+  auto problem = with_known_solution("dealt out", matrix);
+  for (const double factor : {1.0, 1.5, 0.5}) {  // of the values above the diagonal
+    problem.A.values = Vector<double>("values", matrix.values.extent(0));
+    for (index_t i = 0; i < matrix.rows; ++i)
+      for (index_t k = matrix.row_offsets(i); k < matrix.row_offsets(i + 1); ++k)
+        problem.A.values(k) = matrix.values(k) * (matrix.columns(k) > i ? factor : 1);
+    problem.b = product(problem.A, problem.solution);
+    const PartitionedMatrix<double> A = part(problem.A);
+    factor == 1 ? solver.prepare(A, partition) : solver.update_values(A);
+    const Vector<double, Space> b = copy_to<Space>(own_part(A, problem.b)), x("x", b.extent(0));
+    const SolveReport report = solver.solve(b, x);
+    const Vector<double> found = whole_of(A, copy_to<HostSpace>(x));
+    check_solution(problem, {report, found});
+    CHECK(relative_difference(found, problem.solution) < 1e-6);
+    CHECK(solver.solve(b, x).iterations == 0);  // what it begins with goes there, too
+  }
+}
+template <class Exec>
+void check_dealt_out(Context<Exec>& ctx) {
+  const CsrMatrix<double> A = shuffled(generate_problem("poisson2d:20x18"));
+  const auto own = [](const CsrMatrix<double>& of) { return partitioned(of); };
+  const auto numbered = [](const CsrMatrix<double>& of) {
+    return PartitionedMatrix<double>(world(), Dealt(of).rows());
+  };
+  SolveOptions options{.method = Method::bicgstab};
+  for (const auto within : {Reordering::none, Reordering::rcm}) {
+    options.reordering = within;
+    check_dealt_out(ctx, A, own, {}, options);
+    check_dealt_out(ctx, A, numbered, {}, options);
+    const std::vector<int> list = to_others(numbered(A).rows());
+    check_dealt_out(ctx, A, numbered, {.kind = Partition::given, .rank_of_row = list}, options);
+  }
+#ifdef CNC_HAVE_METIS
+  check_dealt_out(ctx, A, own, {.kind = Partition::graph}, options);
+  options.method = Method::bicg;  // with the transpose, too
+  check_dealt_out(ctx, A, numbered, {.kind = Partition::graph}, options);
+#endif
+}
+
 template <class Exec>
 void check_bits(Context<Exec>& ctx) {
   const auto problem = known_problem<double>("poisson3d:7");

@@ -1,0 +1,416 @@
+#include "distributed/agreement.hpp"
+#include "distributed/cut.hpp"
+#include "distributed/graph_partition.hpp"
+#include "distributed/move.hpp"
+#include "distributed/node_halo.hpp"
+
+#include <cnc/reorder.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <string>
+
+namespace cnc {
+namespace detail {
+namespace {
+
+/// For each rank a list.
+template <class U>
+using Lists = std::vector<std::vector<U>>;
+
+template <class U>
+Lists<U> lists_for(const Channel& channel) {
+  return Lists<U>(static_cast<std::size_t>(channel.size()));
+}
+
+template <class U>
+void append(std::vector<U>& to, const std::vector<U>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+/// The own rows of a matrix, with the columns of the whole one.
+template <class T>
+class WholeRows {
+ public:
+  /// Collective.
+  explicit WholeRows(const PartitionedMatrix<T>& A)
+      : halo_(*PartitionAccess::halo(A)),
+        block_(A.own_block()),
+        others_(halo_columns(halo_, halo_.first_row)),
+        with_others_(static_cast<std::size_t>(A.rows()), -1) {
+    for (std::size_t k = 0; k < halo_.rows.rows.size(); ++k)
+      with_others_[static_cast<std::size_t>(halo_.rows.rows[k])] = static_cast<index_t>(k);
+  }
+  const Halo<T>& halo() const { return halo_; }
+  index_t rows() const { return block_.rows; }
+
+  /// visit(column, value), columns ascending
+  template <class Visit>
+  void for_each_entry(index_t row, const Visit& visit) const {
+    std::pair<index_t, index_t> others = of_others(row);
+    const auto visit_others_below = [&](offset_t limit) {
+      for (; others.first < others.second; ++others.first) {
+        const auto at = static_cast<std::size_t>(others.first);
+        const offset_t column = others_[static_cast<std::size_t>(halo_.rows.columns[at])];
+        if (column >= limit) return;
+        visit(column, halo_.rows.values[at]);
+      }
+    };
+    visit_others_below(halo_.first_row);
+    for (index_t k = block_.row_offsets(row); k < block_.row_offsets(row + 1); ++k)
+      visit(halo_.first_row + block_.columns(k), block_.values(k));
+    visit_others_below(halo_.all_rows);
+  }
+  index_t length(index_t row) const {
+    const auto [begin, end] = of_others(row);
+    return block_.row_offsets(row + 1) - block_.row_offsets(row) + end - begin;
+  }
+
+ private:
+  std::pair<index_t, index_t> of_others(index_t row) const {
+    const index_t at = with_others_[static_cast<std::size_t>(row)];
+    if (at < 0) return {0, 0};
+    return {halo_.rows.offsets[static_cast<std::size_t>(at)],
+            halo_.rows.offsets[static_cast<std::size_t>(at) + 1]};
+  }
+  const Halo<T>& halo_;
+  const CsrMatrix<T> block_;
+  std::vector<offset_t> others_;      ///< numbers of the columns in the halo
+  std::vector<index_t> with_others_;  ///< by own row its place in halo_.rows, or -1
+};
+
+/// The rows of a rank, and their entries.
+struct Share {
+  offset_t first, rows, entries;
+};
+
+/// Rows of all ranks in the order of their numbers, as the first one gets them.
+struct WholePattern {
+  std::vector<offset_t> offsets = {0};  ///< of rows
+  std::vector<index_t> columns;         ///< where these are needed
+
+  WholePattern(const std::vector<Share>& shares, Lists<index_t> lengths, Lists<index_t> columns_of)
+      : owners_(shares.size()) {
+    std::iota(owners_.begin(), owners_.end(), std::size_t(0));
+    std::stable_sort(owners_.begin(), owners_.end(), [&](std::size_t a, std::size_t b) {
+      return shares[a].first < shares[b].first;
+    });
+    for (const std::size_t r : owners_) {
+      for (const index_t length : lengths[r]) offsets.push_back(offsets.back() + length);
+      append(columns, std::exchange(columns_of[r], {}));
+    }
+  }
+  index_t rows() const { return static_cast<index_t>(offsets.size() - 1); }
+  /// What there is of each row, to the ranks that have the rows.
+  Lists<index_t> dealt(const std::vector<index_t>& of_rows,
+                       const std::vector<Share>& shares) const {
+    Lists<index_t> lists(owners_.size());
+    for (const std::size_t r : owners_)
+      lists[r].assign(of_rows.begin() + shares[r].first,
+                      of_rows.begin() + shares[r].first + shares[r].rows);
+    return lists;
+  }
+
+ private:
+  std::vector<std::size_t> owners_;  ///< ranks in the order of their rows
+};
+
+/// A rank for each row.
+struct Cut {
+  Partition kind = Partition::segments;
+  std::vector<index_t> rank_of_row;
+};
+
+/// Of a whole matrix.
+/// Errors   those of partition_graph.
+Cut cut_whole(const WholePattern& whole, const PartitionOptions& options, int ranks) {
+  if (options.kind == Partition::graph) {
+    const std::vector<index_t> offsets(whole.offsets.begin(), whole.offsets.end());
+    std::vector<int> parts = partition_graph(offsets.data(), whole.columns.data(), whole.rows(),
+                                             options.block_size, ranks);
+    if (!parts.empty()) return {Partition::graph, std::move(parts)};
+  }
+  Cut cut;
+  const auto bounds = even_segments(whole.rows(), options.block_size, ranks, [&](index_t row) {
+    return whole.offsets[static_cast<std::size_t>(row)];
+  });
+  for (std::size_t r = 0; r + 1 < bounds.size(); ++r)
+    cut.rank_of_row.resize(static_cast<std::size_t>(bounds[r + 1]), static_cast<index_t>(r));
+  return cut;
+}
+
+/// Of the own rows, which the first rank cuts with those of the others. Collective.
+template <class T>
+Cut cut_by_first(const WholeRows<T>& rows, const PartitionOptions& options) {
+  Channel& channel = *rows.halo().channel;
+  const bool by_graph = options.kind == Partition::graph;
+  const Share mine{rows.halo().first_row, rows.rows(), rows.halo().facts.entries};
+  const Share* const all = channel.gather_all(&mine, 1);
+  const std::vector<Share> shares(all, all + channel.size());
+  offset_t all_rows = 0, all_entries = 0;
+  for (const Share& share : shares) {
+    all_rows += share.rows;
+    all_entries += share.entries;
+  }
+  constexpr offset_t most = 2147483647;
+  require(all_rows <= most && (!by_graph || all_entries <= most), [&] {
+    return "PartitionedMatrix: rows are cut anew up to 2^31 - 1 of them, and by the graph up to "
+           "as many entries; the matrix has " +
+           std::to_string(all_rows) + " rows and " + std::to_string(all_entries) + " entries";
+  });
+  auto lengths = lists_for<index_t>(channel), columns = lists_for<index_t>(channel);
+  channel.on_each([&] {
+    if (by_graph) require_metis();
+    for (index_t i = 0; i < rows.rows(); ++i) {
+      lengths[0].push_back(rows.length(i));
+      if (by_graph)
+        rows.for_each_entry(
+            i, [&](offset_t column, T) { columns[0].push_back(static_cast<index_t>(column)); });
+    }
+  });
+  lengths = channel.exchange_lists(lengths);
+  if (by_graph) columns = channel.exchange_lists(columns);
+  auto parts = lists_for<index_t>(channel);
+  Cut cut;
+  channel.on_each([&] {
+    if (channel.rank() != 0) return;
+    const WholePattern whole(shares, std::move(lengths), std::move(columns));
+    cut = cut_whole(whole, options, channel.size());
+    parts = whole.dealt(cut.rank_of_row, shares);
+  });
+  parts = channel.exchange_lists(parts);
+  cut.rank_of_row = std::move(parts[0]);
+  cut.kind = *channel.broadcast(&cut.kind, 1);
+  return cut;
+}
+
+/// As the caller says.
+/// Errors   InvalidArgument (not a rank for each row).
+template <class T>
+Cut given_cut(const Halo<T>& halo, std::span<const int> rank_of_row) {
+  const int ranks = halo.channel->size();
+  require(rank_of_row.size() == static_cast<std::size_t>(halo.facts.rows), [&] {
+    return "PartitionedMatrix: rank_of_row has " + std::to_string(rank_of_row.size()) +
+           " entries, the rank " + std::to_string(halo.facts.rows) + " rows";
+  });
+  for (index_t i = 0; i < halo.facts.rows; ++i) {
+    const int rank = rank_of_row[static_cast<std::size_t>(i)];
+    require(rank >= 0 && rank < ranks, [&] {
+      return "PartitionedMatrix: row " + std::to_string(halo.number_of(i)) + " is for rank " +
+             std::to_string(rank) + "; there are " + std::to_string(ranks) + " ranks";
+    });
+  }
+  return {Partition::given, {rank_of_row.begin(), rank_of_row.end()}};
+}
+
+/// What ranks give with their rows to those who get them, as add(to, row) says: from rank 0, from rank 1, ... Collective.
+template <class U, class Add>
+std::vector<U> sent_with_rows(Channel& channel, const std::vector<int>& rank_of_row,
+                              const Add& add) {
+  auto lists = lists_for<U>(channel);
+  channel.on_each([&] {
+    for (std::size_t i = 0; i < rank_of_row.size(); ++i)
+      add(lists[static_cast<std::size_t>(rank_of_row[i])], static_cast<index_t>(i));
+  });
+  std::vector<U> all;
+  for (const auto& of_rank : channel.exchange_lists(lists)) append(all, of_rank);
+  return all;
+}
+
+/// Rows that have come to a rank, from rank 0, from rank 1, ..., those of one in the order that he had.
+template <class T>
+struct ArrivedRows {
+  std::vector<offset_t> numbers;    ///< of the matrix that they come from
+  std::vector<offset_t> originals;  ///< that a caller knows them by
+  std::vector<offset_t> offsets = {0}, columns;
+  std::vector<T> values;
+
+  /// Collective.
+  ArrivedRows(const WholeRows<T>& rows, const std::vector<int>& rank_of_row) {
+    Channel& channel = *rows.halo().channel;
+    const auto sent = [&]<class U>(std::vector<U>& here, const auto& add) {
+      here = sent_with_rows<U>(channel, rank_of_row, add);
+    };
+    sent(numbers, [&](auto& to, index_t i) { to.push_back(rows.halo().first_row + i); });
+    sent(originals, [&](auto& to, index_t i) { to.push_back(rows.halo().number_of(i)); });
+    std::vector<index_t> lengths;
+    sent(lengths, [&](auto& to, index_t i) { to.push_back(rows.length(i)); });
+    sent(columns, [&](auto& to, index_t i) {
+      rows.for_each_entry(i, [&](offset_t column, T) { to.push_back(column); });
+    });
+    sent(values, [&](auto& to, index_t i) {
+      rows.for_each_entry(i, [&](offset_t, T value) { to.push_back(value); });
+    });
+    for (const index_t length : lengths) offsets.push_back(offsets.back() + length);
+  }
+
+  /// In another order, in which order[i] was the place of row i.
+  ArrivedRows(const ArrivedRows& rows, const std::vector<index_t>& order) {
+    columns.reserve(rows.columns.size());
+    values.reserve(rows.values.size());
+    for (const index_t place : order) {
+      const auto row = static_cast<std::size_t>(place);
+      numbers.push_back(rows.numbers[row]);
+      originals.push_back(rows.originals[row]);
+      const offset_t begin = rows.offsets[row], end = rows.offsets[row + 1];
+      columns.insert(columns.end(), rows.columns.begin() + begin, rows.columns.begin() + end);
+      values.insert(values.end(), rows.values.begin() + begin, rows.values.begin() + end);
+      offsets.push_back(static_cast<offset_t>(columns.size()));
+    }
+  }
+};
+
+/// The ways of vectors, once it is known who gets which rows and in which order. Collective.
+void plan_ways(Channel& channel, Move& move) {
+  const auto ranks = static_cast<std::size_t>(channel.size());
+  const auto here = static_cast<std::size_t>(channel.rank());
+  auto leaving = lists_for<index_t>(channel);  // own rows, by who gets them
+  for (std::size_t i = 0; i < move.rank_of_row.size(); ++i)
+    leaving[static_cast<std::size_t>(move.rank_of_row[i])].push_back(static_cast<index_t>(i));
+  std::vector<index_t> counts;
+  for (const auto& rows : leaving) counts.push_back(static_cast<index_t>(rows.size()));
+  const index_t* const all = channel.gather_all(counts.data(), channel.size());
+  auto arrived = lists_for<index_t>(channel);  // the places of rows there, by who had them
+  std::vector<index_t> place_of(move.order.size());
+  for (std::size_t i = 0; i < place_of.size(); ++i)
+    place_of[static_cast<std::size_t>(move.order[i])] = static_cast<index_t>(i);
+  auto next = place_of.begin();
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const auto end = next + all[r * ranks + here];
+    arrived[r].assign(next, end);
+    next = end;
+  }
+  // From rows on `from` to those on `to`, which lie there in `places` of a vector.
+  const auto way = [&](const Lists<index_t>& from, const Lists<index_t>& to, std::size_t rows) {
+    MoveWay made;
+    made.places.resize(rows);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      for (std::size_t k = 0; k < to[r].size(); ++k)
+        made.places[static_cast<std::size_t>(to[r][k])] =
+            r == here ? from[r][k] : -1 - made.plan.halo - static_cast<index_t>(k);
+      if (r == here || (from[r].empty() && to[r].empty())) continue;
+      made.plan.neighbours.push_back({static_cast<int>(r), static_cast<index_t>(from[r].size()),
+                                      static_cast<index_t>(to[r].size())});
+      append(made.plan.sent_rows, from[r]);
+      made.plan.halo += static_cast<index_t>(to[r].size());
+    }
+    return made;
+  };
+  move.there = way(leaving, arrived, move.order.size());
+  move.back = way(arrived, leaving, move.rank_of_row.size());
+}
+
+/// The matrix that the rows make where they have come to, which knows them by their caller's numbers. Collective.
+template <class T>
+PartitionedMatrix<T> matrix_of(const PartitionedMatrix<T>& from, const ArrivedRows<T>& rows,
+                               Partition kind) {
+  PartitionedMatrix<T> A(from.ranks(), {.row_offsets = rows.offsets,
+                                        .columns = rows.columns,
+                                        .values = rows.values,
+                                        .numbers = rows.numbers});
+  const Halo<T>& before = *PartitionAccess::halo(from);
+  Halo<T>& halo = *PartitionAccess::halo(A);
+  halo.partition = kind;
+  halo.numbers = rows.originals;
+  if (before.order.extent(0) > 0)
+    for (std::size_t i = 0; i < halo.order.extent(0); ++i)
+      halo.order(i) = before.order(static_cast<std::size_t>(halo.order(i)));
+  return A;
+}
+
+/// The own rows of A as its parts are cut anew, and how they get there. Collective.
+/// block_size: rows that a reordering keeps together.
+template <class T>
+std::pair<PartitionedMatrix<T>, std::shared_ptr<Move>> repartition(const PartitionedMatrix<T>& A,
+                                                                   const PartitionOptions& options,
+                                                                   Reordering within) {
+  Channel& channel = *PartitionAccess::halo(A)->channel;
+  Agreement agreement("PartitionedMatrix");
+  agreement.add("the kind of partition", options.kind);
+  agreement.add("block_size", double(options.block_size));
+  agreement.add("reordering", within);
+  agreement.require_of_all(channel);
+  require(options.block_size >= 1, "PartitionedMatrix: block_size must be at least 1");
+  const WholeRows<T> rows(A);
+  Cut cut;
+  if (options.kind == Partition::given)
+    channel.on_each([&] { cut = given_cut(rows.halo(), options.rank_of_row); });
+  else
+    cut = cut_by_first(rows, options);
+  const auto move = std::make_shared<Move>();
+  move->partition = cut.kind;
+  move->rank_of_row = std::move(cut.rank_of_row);
+  const ArrivedRows<T> arrived(rows, move->rank_of_row);
+  std::vector<index_t>& order = move->order;
+  channel.on_each([&] {
+    order.resize(arrived.numbers.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](index_t a, index_t b) {
+      return arrived.numbers[static_cast<std::size_t>(a)] <
+             arrived.numbers[static_cast<std::size_t>(b)];
+    });
+  });
+  const auto in_order = [&] {
+    return matrix_of(A, ArrivedRows<T>(arrived, order), move->partition);
+  };
+  PartitionedMatrix<T> result = in_order();
+  if (within == Reordering::rcm) {
+    channel.on_each([&] {
+      const Vector<index_t> p = rcm_ordering(result.own_block(), options.block_size);
+      std::vector<index_t> reordered;
+      for (std::size_t i = 0; i < p.extent(0); ++i)
+        reordered.push_back(order[static_cast<std::size_t>(p(i))]);
+      order = std::move(reordered);
+    });
+    result = in_order();
+  }
+  return {result, move};
+}
+
+}  // namespace
+
+template <class T>
+PartitionedMatrix<T> PartitionAccess::moved(const PartitionedMatrix<T>& A,
+                                            const std::shared_ptr<const Move>& move) {
+  const WholeRows<T> rows(A);
+  const ArrivedRows<T> arrived(rows, move->rank_of_row);
+  PartitionedMatrix<T> result = matrix_of(A, ArrivedRows<T>(arrived, move->order), move->partition);
+  result.halo_->move = move;
+  return result;
+}
+template <class T>
+PartitionedMatrix<T> PartitionAccess::repartitioned(const PartitionedMatrix<T>& A,
+                                                    const PartitionOptions& options,
+                                                    Reordering within) {
+  auto [result, move] = repartition(A, options, within);
+  plan_ways(*result.halo_->channel, *move);
+  result.halo_->move = move;
+  return result;
+}
+template PartitionedMatrix<float> PartitionAccess::moved(const PartitionedMatrix<float>&,
+                                                         const std::shared_ptr<const Move>&);
+template PartitionedMatrix<double> PartitionAccess::moved(const PartitionedMatrix<double>&,
+                                                          const std::shared_ptr<const Move>&);
+template PartitionedMatrix<float> PartitionAccess::repartitioned(const PartitionedMatrix<float>&,
+                                                                 const PartitionOptions&,
+                                                                 Reordering);
+template PartitionedMatrix<double> PartitionAccess::repartitioned(const PartitionedMatrix<double>&,
+                                                                  const PartitionOptions&,
+                                                                  Reordering);
+
+}  // namespace detail
+
+template <class T>
+PartitionedMatrix<T> PartitionedMatrix<T>::repartitioned(const PartitionOptions& options,
+                                                         Reordering within) const {
+  PartitionedMatrix result;
+  halo().channel->together([&] { result = detail::repartition(*this, options, within).first; });
+  return result;
+}
+template PartitionedMatrix<float> PartitionedMatrix<float>::repartitioned(const PartitionOptions&,
+                                                                          Reordering) const;
+template PartitionedMatrix<double> PartitionedMatrix<double>::repartitioned(const PartitionOptions&,
+                                                                            Reordering) const;
+
+}  // namespace cnc
