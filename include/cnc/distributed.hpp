@@ -39,6 +39,7 @@ struct Halo;
 template <class T>
 struct Products;
 struct PartitionAccess;
+struct Move;
 template <class T, class Exec>
 class AmongRanks;
 template <class T, class Exec>
@@ -134,7 +135,8 @@ const char* to_string(Partition partition);
 /// How a matrix is cut. PartitionedMatrix::scattered takes those of the first rank.
 struct PartitionOptions {
   Partition kind = Partition::segments;  ///< by what
-  /// Rows block_size k to block_size (k + 1) - 1 stay together: the unknowns of a node. Not with `given`.
+  /// Rows block_size k to block_size (k + 1) - 1 stay together: the unknowns of a node. With `given` only where a rank's rows are
+  /// reordered, and counted from its first one.
   int block_size = 1;
   /// With `given`: of scattered [rows of the matrix] on the first rank, of repartitioned [rows of this rank] on each.
   std::span<const int> rank_of_row = {};
@@ -221,23 +223,23 @@ class PartitionedMatrix {
   static PartitionedMatrix generated(const Communicator& ranks, const std::string& problem,
                                      int block_size = 1);
 
-  /// This matrix with its rows dealt out anew: to other ranks, and within each rank in another order.
+  /// This matrix with its rows redistributed: on other ranks, or in another order within each rank.
   ///
-  /// segments  As of scattered, of the rows as they are numbered here.
-  /// graph     As of scattered: the parts that METIS makes are those of a matrix with its rows as they are numbered here.
-  /// given     Rank rank_of_row[i] gets own row i.
-  /// within    none: the rows of a rank keep their order. rcm: that of rcm_ordering of their own block, groups of `block_size` rows of
-  ///           which stay together if all groups were whole and lay one behind the other.
+  /// segments  As of scattered, of the rows as they are numbered here: first_row() and those after it.
+  /// graph     As of scattered, of the rows as they are numbered here.
+  /// given     Own row i goes to rank rank_of_row[i].
+  /// within    none: the rows of a rank are in the order of their numbers here. rcm: in that of rcm_ordering of their own block; groups
+  ///           of `block_size` rows, counted from the rank's first, stay together.
   ///
   /// Rows keep the numbers that their caller knows them by: original_rows(), scatter and gather are of those. first_row() and the columns
-  /// of other ranks are in the new order. DistributedSolver::prepare does the same, and brings vectors there and back.
+  /// of other ranks are in the new order. DistributedSolver::prepare does this, too, and moves b and x as well.
   ///
   /// Collective
-  /// Errors   InvalidArgument (options that differ between ranks; block_size < 1, over 16 with rcm; a list of another length or with
-  ///          another rank; more than 2^31 - 1 rows, or with `graph` entries), UnsupportedOperation (`graph` where the library was
-  ///          built without METIS), OutOfMemory, RankError.
-  /// Cost     each row goes to its rank in some messages, for which a rank needs about five times the memory of its entries. The first
-  ///          rank gets the number of entries of all rows, with `graph` also their columns, of 4 bytes each, and what METIS takes.
+  /// Errors   InvalidArgument (options that differ between ranks; block_size < 1, or over 16 with rcm; a list of another length or with
+  ///          another rank; more than 2^31 - 1 rows; more entries than that for a rank, or with `graph` in all),
+  ///          UnsupportedOperation (`graph` where the library was built without METIS), OutOfMemory, RankError.
+  /// Cost     rows go from rank to rank in some messages, with about 50 bytes of memory for each entry. The first rank gets the number of
+  ///          every row, with segments and `graph` also its number of entries, with `graph` the columns, 4 bytes each, and what METIS takes.
   /// Threads  as scattered.
   /// Source   rcm: Cuthill & McKee, Reducing the bandwidth of sparse symmetric matrices, 1969.
   PartitionedMatrix repartitioned(const PartitionOptions& options,
@@ -245,8 +247,8 @@ class PartitionedMatrix {
 
   offset_t all_rows() const;   ///< of all ranks
   offset_t first_row() const;  ///< this rank's first
-  /// [rows] The own rows' numbers in the matrix that was scattered, ascending, or as they were given; first_row() and those after it where
-  /// there was no renumbering. For what there is of each row of the whole matrix on every rank.
+  /// [rows] The own rows' numbers in the matrix that was scattered, ascending; or as they were given, or redistributed; first_row() and
+  /// those after it where there was no renumbering. For what there is of each row of the whole matrix on every rank.
   std::vector<offset_t> original_rows() const;
   index_t rows() const { return block_.rows; }  ///< own ones
   /// The block of the own rows and columns: what preconditioners are set up from.
@@ -281,6 +283,7 @@ class PartitionedMatrix {
   std::shared_ptr<const Communicator> ranks_;
   std::shared_ptr<detail::Halo<T>> halo_;
   std::shared_ptr<detail::Products<T>> products_;
+  std::shared_ptr<const detail::Move> move_;  ///< within a solver that has moved the rows
   CsrMatrix<T> block_;
 };
 
@@ -303,15 +306,15 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
 /// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for; but for a
 /// PartitionedPreconditioner, DistributedAmg say.
 ///
-/// All functions but options() and advice() are collective, and all ranks pass the same options: the library compares them. Sums
+/// All functions but options(), advice(), matrix() and link() are collective, and all ranks pass the same options: the library compares them. Sums
 /// are added in the order of the ranks: for the same number of ranks and partition the bits are the same on every run.
 /// The form is fused_steps, plain_operations of gmres and fgmres; by RankLink::messages and devices also streamed and graph, and by
 /// devices, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up. Refused with UnsupportedOperation: null spaces,
 /// storage in float under double vectors.
 ///
-/// Rows     are dealt out anew by prepare where it is asked to, or SolveOptions::reordering says so: within each rank. b and x stay as
-///          the caller has them, and so do near-null vectors of DistributedAmg; a callback sees own parts of matrix(), and a
-///          preconditioner of the caller is set up for its block.
+/// Rows     prepare moves them between ranks if it is given a partition, and orders them within each rank if SolveOptions::reordering
+///          says so. b, x and near-null vectors of DistributedAmg stay those of the rows that the caller has. A callback sees own parts of
+///          matrix(), and another preconditioner of the caller is set up for its block.
 /// Limits   max_seconds is by the clock of the first rank. The callback may be on some ranks only and sees own parts of x and r;
 ///          a solve stops where one says so, and accepts where all that have one do.
 /// Report   the same on all ranks but for seconds, format, backend calls and synchronisations; bytes and flops are of all
@@ -328,12 +331,13 @@ class DistributedSolver {
   /// As Solver::prepare, with the own block.
   /// Errors   InvalidArgument (options that differ between ranks, named), UnsupportedOperation, OutOfMemory, RankError.
   void prepare(const PartitionedMatrix<V>& A);
-  /// The same for A.repartitioned(partition).
+  /// The same for A.repartitioned(partition); with a reordering blocks of the layout and components stay together, too.
   /// Errors   those of both.
-  /// Cost     that of both; then in each solve b and x go there, and x comes back, and update_values moves all rows.
+  /// Cost     that of both. Each solve then moves b and x, and x back, outside the time in its report; update_values moves all values.
+  ///          The solver keeps A and what became of it.
   void prepare(const PartitionedMatrix<V>& A, const PartitionOptions& partition);
   /// As Solver::update_values: a matrix with the partition and pattern of the one prepared.
-  void update_values(const PartitionedMatrix<V>& A);
+  void update_values(const PartitionedMatrix<V>& given);
   /// As Solver::set_preconditioner with an object; each rank has its own. Set it before prepare, or between solves.
   void set_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
 
@@ -347,8 +351,8 @@ class DistributedSolver {
   const SolveOptions& options() const { return options_; }  ///< those of the next solve
   /// As Solver::set_options.
   void set_options(SolveOptions options);
-  /// What is iterated with: the matrix prepared, or that with its rows dealt out anew. Empty: not prepared.
-  const PartitionedMatrix<V>& matrix() const { return matrix_; }
+  /// What is iterated with: the matrix given to prepare, or what became of it. Empty where none is prepared.
+  PartitionedMatrix<V> matrix() const;
   /// How entries of x go from rank to rank, the same on all.
   /// Errors   InvalidArgument (not prepared).
   RankLink link() const;
@@ -359,10 +363,10 @@ class DistributedSolver {
   void agree(const char* call, detail::Channel& channel, PreconditionerBase<V, Exec>* M) const;
   /// Collective: prepared for A, or not at all where a rank fails. steps: returns what is iterated with.
   void change(const PartitionedMatrix<V>& A, const std::function<PartitionedMatrix<V>()>& steps);
-  void prepare_in(const PartitionedMatrix<V>& A, const PartitionOptions* partition);
-  /// A, or its rows dealt out anew: by a partition, if there is one, and as options_ say.
-  PartitionedMatrix<V> dealt_out(const PartitionedMatrix<V>& A,
-                                 const PartitionOptions* partition) const;
+  void prepare_in(PartitionedMatrix<V> A, const PartitionOptions* partition);
+  /// A, or its rows moved: by a partition, if there is one, and as options_ say.
+  PartitionedMatrix<V> redistributed(const PartitionedMatrix<V>& A,
+                                     const PartitionOptions* partition) const;
   void take_ways(const PartitionedMatrix<V>& matrix);
   SolveReport solve_moved(const Vector<const V, Space>& b, const Vector<V, Space>& x);
   std::shared_ptr<detail::OtherRanks> others() const;
@@ -373,7 +377,7 @@ class DistributedSolver {
   SolveOptions options_;
   Solver<V, Exec> solver_;  ///< which does not reorder: the matrix that it gets has been
   std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner_;  ///< the object given
-  PartitionedMatrix<V> given_, matrix_;  ///< the same, unless rows are dealt out anew
+  PartitionedMatrix<V> given_, matrix_;                   ///< the same, unless rows are moved
   std::shared_ptr<detail::MovedVectors<V, Exec>> moved_;  ///< then
   CsrMatrix<V, Space> block_;  ///< matrix_'s block of own rows and columns in Space
   std::shared_ptr<detail::AmongRanks<V, Exec>> ranks_;

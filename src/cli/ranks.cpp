@@ -163,7 +163,7 @@ void require_square_file(const std::string& path, Method method) {
   require_square(path, header.rows, header.cols, method);
 }
 
-/// Of segments each rank reads or makes its own; of parts by the graph, too, before rows go to where they belong.
+/// Each rank reads or makes its own segment; for `graph` the rows are then moved.
 template <class V>
 PartitionedMatrix<V> rows_of_rank(const Communicator& ranks, const std::string& source,
                                   const SolveRequest& request) {

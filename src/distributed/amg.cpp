@@ -65,11 +65,8 @@ std::shared_ptr<const Halo<M>> halo_in(const std::shared_ptr<Halo<V>>& halo) {
   if constexpr (std::is_same_v<M, V>) {
     return halo;
   } else {
-    SparseRows<M> rows{halo->rows.rows, halo->rows.offsets, halo->rows.columns, {}};
-    rows.values.assign(halo->rows.values.begin(), halo->rows.values.end());
     return std::make_shared<Halo<M>>(
-        Halo<M>{halo->channel, halo->first_row, halo->all_rows, halo->columns, std::move(rows),
-                halo->plan, halo->facts, halo->partition, halo->numbers, halo->order, halo->move});
+        with_values<M>(*halo, std::vector<M>(halo->rows.values.begin(), halo->rows.values.end())));
   }
 }
 
@@ -138,11 +135,11 @@ struct DistributedAmg<V, Exec>::State {
 
   /// The near-null vectors where the rows are that are iterated with. Collective.
   std::vector<Vector<const V, Space>> near_null_in_place(const Context<Exec>& ctx) const {
-    const auto& halo = *detail::PartitionAccess::halo(matrix);
+    const auto& move = detail::PartitionAccess::move(matrix);
+    const auto rows = move ? move->rank_of_row.size() : static_cast<std::size_t>(matrix.rows());
     std::vector<Vector<const V, Space>> vectors;
     channel().on_each([&] {
       for (const auto& vector : near_null) {
-        const std::size_t rows = halo.move ? halo.move->rank_of_row.size() : vector.extent(0);
         require(vector.extent(0) == rows, [&] {
           return "DistributedAmg: a near-null vector has " + std::to_string(vector.extent(0)) +
                  " entries, the rank " + std::to_string(rows) + " rows";
@@ -150,13 +147,15 @@ struct DistributedAmg<V, Exec>::State {
         vectors.push_back(copy_to<Space>(vector));
       }
     });
-    if (!halo.move) return vectors;
-    detail::VectorWay<V, Exec> there(ctx, halo.channel, halo.move->there, nullptr);
+    if (!move) return vectors;
+    detail::VectorWay<V, Exec> there(ctx, detail::PartitionAccess::halo(matrix)->channel,
+                                     move->there, nullptr);
     for (auto& vector : vectors) {
       const auto moved = uninitialized<V, Space>("cnc::near_null_space", there.rows_there());
       there.bring(ctx, vector.data(), moved.data());
       vector = moved;
     }
+    detail::wait_for(ctx.execution_space_instance());
     return vectors;
   }
 

@@ -47,6 +47,12 @@ class AscendingNumbers {
   std::size_t size() const { return numbers_.size(); }
   offset_t operator[](std::size_t place) const { return numbers_[place]; }
 
+  bool has(offset_t number) const {
+    if (words_.empty()) return std::binary_search(numbers_.begin(), numbers_.end(), number);
+    if (number < first_ || number > numbers_.back()) return false;
+    const auto bit = static_cast<std::size_t>(number - first_);
+    return (words_[bit / 64].bits >> (bit % 64) & 1) != 0;
+  }
   /// Of a number that is one of them.
   index_t place_of(offset_t number) const {
     if (words_.empty())

@@ -49,6 +49,12 @@ class Channel {
   int size() const { return size_; }
   int ranks_of_machine() const { return ranks_of_machine_; }
   MPI_Comm comm() const { return work_; }
+  /// Whether both are of the same processes, in the same order.
+  bool has_ranks_of(const Channel& other) const {
+    int result = MPI_UNEQUAL;
+    check_mpi(MPI_Comm_compare(work_, other.work_, &result), "MPI_Comm_compare");
+    return result == MPI_IDENT || result == MPI_CONGRUENT;
+  }
 
   /// Runs work on all ranks and comes back once it is done on all of them, or throws on all (Communicator). Calls inside
   /// work are part of it.

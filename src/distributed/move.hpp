@@ -3,6 +3,7 @@
 #include "copied_there.hpp"
 #include "distributed/exchange.hpp"
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -15,14 +16,27 @@ struct MoveWay {
   std::vector<index_t> places;  ///< of the entries there: own entries here, or -1 - those received
 };
 
-/// How rows were dealt out anew.
+/// How the rows of a matrix were moved to other ranks, or in their own.
 struct Move {
-  Partition partition = Partition::given;  ///< by what
-  std::vector<int> rank_of_row;            ///< to whom the rows here went
-  std::vector<index_t>
-      order;  ///< of the rows that came, as own ones: their places when all came in the order of ranks
-  MoveWay there, back;
+  std::vector<int> rank_of_row;  ///< of the rows before: who has them now
+  MoveWay there, back;           ///< of vectors
+  /// Of the entries now, those of the block and those beside it: their places among all that came, rank after rank and row after row.
+  Vector<index_t> places_in_block;
+  std::vector<index_t> places_in_halo;
 };
+
+/// The values of A, which has the partition and pattern of the matrix that was moved, in the pattern of what it became. Collective.
+template <class T>
+PartitionedMatrix<T> moved_values(const PartitionedMatrix<T>& A, const PartitionedMatrix<T>& to,
+                                  const Move& move);
+
+/// Rows that a reordering keeps together, by the pattern of the own block, whose values are ones.
+using RowsTogether = std::function<int(const CsrMatrix<float>&)>;
+
+/// A.repartitioned, where rows_together says what `within` keeps together; knows how it came about (PartitionAccess::move). Collective.
+template <class T>
+PartitionedMatrix<T> moved(const PartitionedMatrix<T>& A, const PartitionOptions& options,
+                           Reordering within, const RowsTogether& rows_together);
 
 /// to[k] := of what there was here and what came the entry that is at places[k]
 template <class W>

@@ -232,7 +232,6 @@ std::shared_ptr<Halo<T>> planned_halo(const std::shared_ptr<Channel>& channel, c
                                            facts,
                                            Partition::given,
                                            {},
-                                           {},
                                            {}});
 }
 
@@ -357,6 +356,29 @@ template <class T>
 struct Products {
   std::optional<AmongRanks<T, Kokkos::DefaultHostExecutionSpace>> ranks;
 };
+
+template <class T, class S>
+PartitionedMatrix<T> PartitionAccess::with_values(const PartitionedMatrix<S>& A,
+                                                  const Vector<T>& of_block,
+                                                  std::vector<T> of_halo) {
+  PartitionedMatrix<T> result;
+  result.ranks_ = A.ranks_;
+  result.halo_ = std::make_shared<Halo<T>>(detail::with_values<T>(*A.halo_, std::move(of_halo)));
+  result.products_ = std::make_shared<Products<T>>();
+  result.block_ = CsrMatrix<T>(A.block_.rows, A.block_.cols, 1, A.block_.row_offsets,
+                               A.block_.columns, of_block);
+  result.block_.checked = Checked::ascending;
+  return result;
+}
+template PartitionedMatrix<float> PartitionAccess::with_values(const PartitionedMatrix<float>&,
+                                                               const Vector<float>&,
+                                                               std::vector<float>);
+template PartitionedMatrix<double> PartitionAccess::with_values(const PartitionedMatrix<double>&,
+                                                                const Vector<double>&,
+                                                                std::vector<double>);
+template PartitionedMatrix<float> PartitionAccess::with_values(const PartitionedMatrix<double>&,
+                                                               const Vector<float>&,
+                                                               std::vector<float>);
 
 }  // namespace detail
 

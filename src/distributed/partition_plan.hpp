@@ -29,8 +29,6 @@ struct SparseRows {
   std::vector<T> values;
 };
 
-struct Move;
-
 /// What a rank has of a matrix besides the block of its own rows and columns.
 template <class T>
 struct Halo {
@@ -41,11 +39,9 @@ struct Halo {
   PartitionPlan plan;
   PartitionFacts facts;
   Partition partition = Partition::given;  ///< by what the rows were dealt out
-  // Of a matrix that was renumbered when it was scattered, else empty:
+  // Of a matrix that was renumbered when it was scattered or redistributed, else empty:
   std::vector<offset_t> numbers;  ///< of the own rows in the whole matrix
   Vector<index_t> order;  ///< on the first rank, of all rows: those of rank 0, of rank 1, ...
-  /// Where vectors come as they are of the matrix from which a solver has dealt the rows out anew; else null.
-  std::shared_ptr<const Move> move;
 
   /// The number that the caller knows an own row by.
   offset_t number_of(index_t row) const {
@@ -57,6 +53,21 @@ struct Halo {
            numbers == other.numbers;
   }
 };
+
+/// With other values, which may be of another type.
+template <class T, class S>
+Halo<T> with_values(const Halo<S>& halo, std::vector<T> values) {
+  return {halo.channel,
+          halo.first_row,
+          halo.all_rows,
+          halo.columns,
+          {halo.rows.rows, halo.rows.offsets, halo.rows.columns, std::move(values)},
+          halo.plan,
+          halo.facts,
+          halo.partition,
+          halo.numbers,
+          halo.order};
+}
 
 /// Consecutive rows, or columns, of a rank.
 struct OwnRange {
@@ -97,20 +108,27 @@ std::shared_ptr<Halo<T>> halo_of_whole(const std::shared_ptr<Channel>& channel,
   return halo;
 }
 
+struct Move;
+
 /// What a PartitionedMatrix keeps to itself.
 struct PartitionAccess {
-  /// A.repartitioned, whose halo says how vectors of A get there. Collective.
-  template <class T>
-  static PartitionedMatrix<T> repartitioned(const PartitionedMatrix<T>& A,
-                                            const PartitionOptions& options, Reordering within);
-  /// The rows of A, which has the partition and pattern of another matrix, as those of that one were moved. Collective.
-  template <class T>
-  static PartitionedMatrix<T> moved(const PartitionedMatrix<T>& A,
-                                    const std::shared_ptr<const Move>& move);
   template <class T>
   static const std::shared_ptr<Halo<T>>& halo(const PartitionedMatrix<T>& A) {
     return A.halo_;
   }
+  /// How vectors get to the rows of A that have them where the rows of another matrix are; null: they have been there.
+  template <class T>
+  static const std::shared_ptr<const Move>& move(const PartitionedMatrix<T>& A) {
+    return A.move_;
+  }
+  template <class T>
+  static void set_move(PartitionedMatrix<T>& A, std::shared_ptr<const Move> move) {
+    A.move_ = std::move(move);
+  }
+  /// The rows and pattern of A with other values: of the block, and of the entries beside it.
+  template <class T, class S>
+  static PartitionedMatrix<T> with_values(const PartitionedMatrix<S>& A, const Vector<T>& of_block,
+                                          std::vector<T> of_halo);
 };
 
 }  // namespace cnc::detail

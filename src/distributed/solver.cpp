@@ -47,25 +47,29 @@ SolveOptions without_reordering(SolveOptions options) {
   return options;
 }
 
-/// Of each rank's rows what a reordering keeps together: a block of the layout or of the preconditioner, and components. The same on
-/// all ranks, collective.
-template <class Space, class T>
-int rows_kept_together(Channel& channel, const CsrMatrix<T>& block, const SolveOptions& o) {
-  int mine = 0;  // without rows it is nothing to go by
-  channel.on_each([&] {
-    if (block.rows == 0) return;
-    const FormatSpec spec = o.format.name == "auto"
-                                ? choose_format(analyze(block), sizeof(T), memory_of<Space>).format
-                                : o.format;
-    mine = spec.block_size;
-    if (mine == 1 && o.preconditioner == PreconditionerKind::block_jacobi)
-      mine = std::max(1, o.preconditioner_block_size);
+/// Of a rank's rows what a reordering keeps together: a block of the layout, or of the preconditioner, and components.
+/// wanted: rows that shall stay together as well.
+/// Errors   InvalidArgument (more than a reordering takes).
+template <class T, class Space>
+int rows_together(const CsrMatrix<float>& pattern, int wanted, const SolveOptions& o) {
+  int block = 1;
+  if (pattern.rows > 0) {
+    const FormatSpec spec =
+        o.format.name == "auto"
+            ? choose_format(analyze(pattern), sizeof(T), memory_of<Space>).format
+            : o.format;
+    block = spec.block_size;
+    if (block == 1 && o.preconditioner == PreconditionerKind::block_jacobi)
+      block = std::max(1, o.preconditioner_block_size);
+  }
+  const int needed = std::lcm(wanted, o.components), all = std::lcm(needed, block);
+  if (all <= max_block_size) return all;  // else blocks of the layout are what can be done without
+  require(needed <= max_block_size, [&] {
+    return "DistributedSolver: reordering keeps " + std::to_string(max_block_size) +
+           " rows together at most; block_size " + std::to_string(wanted) + " and " +
+           std::to_string(o.components) + " components need " + std::to_string(needed);
   });
-  const int* const all = channel.gather_all(&mine, 1);
-  const int most = *std::max_element(all, all + channel.size());
-  const bool same = std::all_of(all, all + channel.size(),
-                                [&](int other) { return other == 0 || other == most; });
-  return std::lcm(same ? std::max(1, most) : 1, std::max(1, o.components));
+  return needed;
 }
 
 void refuse(bool asked, const char* what) {
@@ -146,14 +150,14 @@ void DistributedSolver<V, Exec>::prepare(const PartitionedMatrix<V>& A,
 }
 
 template <class V, class Exec>
-void DistributedSolver<V, Exec>::prepare_in(const PartitionedMatrix<V>& A,
+void DistributedSolver<V, Exec>::prepare_in(PartitionedMatrix<V> A,
                                             const PartitionOptions* partition) {
   (void)A.halo();
   change(A, [&] {
     agree(partition == nullptr ? "prepare" : "prepare with a partition", *A.halo_->channel,
           preconditioner_.get());
     const InstanceScope scope(ctx_.execution_space_instance());
-    const PartitionedMatrix<V> matrix = dealt_out(A, partition);
+    const PartitionedMatrix<V> matrix = redistributed(A, partition);
     moved_ = nullptr;
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, matrix.halo_);
     take_ways(matrix);
@@ -166,30 +170,29 @@ void DistributedSolver<V, Exec>::prepare_in(const PartitionedMatrix<V>& A,
 }
 
 template <class V, class Exec>
-PartitionedMatrix<V> DistributedSolver<V, Exec>::dealt_out(
+PartitionedMatrix<V> DistributedSolver<V, Exec>::redistributed(
     const PartitionedMatrix<V>& A, const PartitionOptions* partition) const {
   if (partition == nullptr && options_.reordering == Reordering::none) return A;
-  if (partition != nullptr)
-    return detail::PartitionAccess::repartitioned(A, *partition, options_.reordering);
-  detail::Channel& channel = *A.halo_->channel;
-  const std::vector<int> here(static_cast<std::size_t>(A.rows()), channel.rank());
-  return detail::PartitionAccess::repartitioned(
-      A,
-      {.kind = Partition::given,
-       .block_size = detail::rows_kept_together<Space>(channel, A.block_, options_),
-       .rank_of_row = here},
-      options_.reordering);
+  const std::vector<int> here(static_cast<std::size_t>(A.rows()), A.halo_->channel->rank());
+  const PartitionOptions options =
+      partition ? *partition : PartitionOptions{.kind = Partition::given, .rank_of_row = here};
+  auto result = detail::moved(A, options, options_.reordering, [&](const auto& pattern) {
+    return detail::rows_together<V, Space>(pattern, options.block_size, options_);
+  });
+  if (partition == nullptr) result.halo_->partition = A.partition();
+  return result;
 }
 
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::take_ways(const PartitionedMatrix<V>& matrix) {
-  if (matrix.halo_->move)
-    moved_ = std::make_shared<detail::MovedVectors<V, Exec>>(
-        ctx_, matrix.halo_->channel, *matrix.halo_->move, ranks_->messages());
+  if (matrix.move_)
+    moved_ = std::make_shared<detail::MovedVectors<V, Exec>>(ctx_, matrix.halo_->channel,
+                                                             *matrix.move_, ranks_->messages());
 }
 
 template <class V, class Exec>
-void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
+void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& given) {
+  const PartitionedMatrix<V> A = given;  // which may be this solver's own
   require(matrix_.halo_ != nullptr, "DistributedSolver: update_values needs a prepare");
   A.halo().channel->together([&] {
     agree("update_values", *A.halo_->channel, preconditioner_.get());
@@ -198,20 +201,22 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& A) {
           A.first_row() == given_.first_row() && A.all_rows() == given_.all_rows() &&
               detail::same_pattern(detail::default_instance<Kokkos::DefaultHostExecutionSpace>(),
                                    A.block_, given_.block_) &&
-              A.halo_->has_pattern_of(*given_.halo_),
+              A.halo_->has_pattern_of(*given_.halo_) &&
+              (!matrix_.move_ || A.halo_->channel->has_ranks_of(*given_.halo_->channel)),
           "DistributedSolver: update_values needs the partition and pattern of prepare");
     });
   });
-  const auto move = matrix_.halo_->move;
+  const PartitionedMatrix<V> before = matrix_;
   change(A, [&] {
     const InstanceScope scope(ctx_.execution_space_instance());
-    const PartitionedMatrix<V> matrix = move ? detail::PartitionAccess::moved(A, move) : A;
+    const PartitionedMatrix<V> matrix =
+        before.move_ ? detail::moved_values(A, before, *before.move_) : A;
     const bool is_same_channel = ranks_->is_over(*A.halo_->channel);
     if (is_same_channel)
       ranks_->take_values(matrix.halo_);
     else
       ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, matrix.halo_);
-    if (move && !is_same_channel) take_ways(matrix);
+    if (!is_same_channel) take_ways(matrix);
     solver_.go_on_among(others());
     if (auto* const M = of_partition(preconditioner_.get())) M->take(matrix);
     block_.values = copy_to<Space>(matrix.block_.values);  // the pattern is there
@@ -316,6 +321,13 @@ SolveReport DistributedSolver<V, Exec>::solve_moved(const Vector<const V, Space>
   moved_->back.bring(ctx_, moved_->x.data(), x.data());
   detail::wait_for(ctx_.execution_space_instance());
   return report;
+}
+
+template <class V, class Exec>
+PartitionedMatrix<V> DistributedSolver<V, Exec>::matrix() const {
+  PartitionedMatrix<V> matrix = matrix_;
+  matrix.move_ = nullptr;  // of this solver
+  return matrix;
 }
 
 template <class V, class Exec>

@@ -103,10 +103,10 @@ TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
   const ByMessages scope;
   check_multigrid(emulated());
 }
-TEST_CASE("ranks of emulated devices solve where prepare has dealt the rows out to") {
-  check_dealt_out(emulated());
+TEST_CASE("ranks of emulated devices solve where prepare has moved the rows to") {
+  check_moved(emulated());
   const ByMessages scope;
-  check_dealt_out(emulated());
+  check_moved(emulated());
 }
 TEST_CASE("ranks of emulated devices have the same bits on every run") {
   check_bits(emulated());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-// Rows that ranks have and that are dealt out anew.
+// Rows that move between ranks, or within them.
 
 using namespace cnc;
 using namespace cnc::testing;
@@ -32,7 +32,7 @@ index_t bandwidth(const CsrMatrix<double>& A) {
 
 }  // namespace
 
-TEST_CASE("rows that are dealt out anew are those of a matrix that was cut so") {
+TEST_CASE("rows that were moved are those of a matrix that was cut so") {
   const CsrMatrix<double> A = shuffled(generate_problem("convection3d:9:2"));
   const auto segments = scattered(A);
   std::vector<PartitionOptions> kinds(1);
@@ -81,7 +81,7 @@ TEST_CASE("rows of a rank are reordered, groups of them together") {
     CHECK(rows[i] == rows[i - i % 3] + static_cast<offset_t>(i % 3));
 }
 
-TEST_CASE("matrices of few rows, and of none, are dealt out anew") {
+TEST_CASE("rows of matrices that have few, or none, are moved") {
   const CsrMatrix<double> none(0, 0, 1, Vector<index_t>("offsets", 1), Vector<index_t>(),
                                Vector<double>()),
       one = generate_problem("poisson2d:1x1"), few = generate_problem("trefethen:5");
@@ -96,10 +96,10 @@ TEST_CASE("matrices of few rows, and of none, are dealt out anew") {
     }
 }
 
-TEST_CASE("solves go where prepare has dealt the rows out to") { check_dealt_out(one_thread()); }
+TEST_CASE("solves go where prepare has moved the rows to") { check_moved(one_thread()); }
 #ifdef CNC_KOKKOS_HAS_DEVICE
-TEST_CASE("ranks with devices solve where prepare has dealt the rows out to") {
-  check_dealt_out(context_in<Kokkos::DefaultExecutionSpace>());
+TEST_CASE("ranks with devices solve where prepare has moved the rows to") {
+  check_moved(context_in<Kokkos::DefaultExecutionSpace>());
 }
 #endif
 
@@ -132,7 +132,7 @@ TEST_CASE("a solver reorders the rows of each rank as one process does all of th
     CHECK(outcome.report.component_tolerances[c] == Approx(one.component_tolerances[c]));
 }
 
-TEST_CASE("near-null vectors go with the rows that prepare deals out anew") {
+TEST_CASE("near-null vectors go with the rows that prepare moves") {
   const CsrMatrix<double> A = generate_problem("elasticity3d:7");
   const auto problem = with_known_solution("elasticity", A);
   const auto segments = scattered(A, {.block_size = 3});
@@ -164,6 +164,128 @@ TEST_CASE("near-null vectors go with the rows that prepare deals out anew") {
   solver.set_preconditioner(M);
   CHECK_THAT(thrown_by([&] { solver.prepare(segments, chunks); }),
              ContainsSubstring("near-null vector has 2 entries"));
+}
+
+namespace {
+
+/// Solves for the vectors of A's rows, and checks the solution.
+template <class V>
+void check_solve(DistributedSolver<V>& solver, const PartitionedMatrix<V>& A,
+                 const KnownProblem<V>& problem) {
+  const Vector<V> x("x", static_cast<std::size_t>(A.rows()));
+  const SolveReport report = solver.solve(own_part(A, problem.b), x);
+  check_solution(problem, {report, whole_of(A, x)});
+}
+
+}  // namespace
+
+TEST_CASE("a moved matrix is one like any other for another solver, and for its own") {
+  const auto problem =
+      with_known_solution("shuffled", shuffled(generate_problem("poisson2d:15x14")));
+  const auto A = partitioned(problem.A);
+  const std::vector<int> list = to_others(A.rows());
+  DistributedSolver<double> solver(one_thread(), {.reordering = Reordering::rcm, .rtol = 1e-9});
+  CHECK_THAT(thrown_by([&] { solver.matrix().facts(); }), ContainsSubstring("it is empty"));
+  solver.prepare(A, {.kind = Partition::given, .rank_of_row = list});
+  const PartitionedMatrix<double> moved = solver.matrix();
+  DistributedSolver<double> other(one_thread(), {.rtol = 1e-9});
+  other.prepare(moved);
+  check_solve(other, moved, problem);
+  const auto multigrid = std::make_shared<DistributedAmg<double>>();
+  multigrid->set_near_null_space({own_part(moved, varied_vector<double>(problem.rows()))});
+  other.set_preconditioner(multigrid);
+  check_solve(other, moved, problem);
+  solver.prepare(solver.matrix(), {});
+  check_solve(solver, moved, problem);
+  other.update_values(other.matrix());
+  check_solve(other, moved, problem);
+}
+
+TEST_CASE("a solver that has moved rows is prepared again, fails, and has other preconditioners") {
+  const auto problem =
+      with_known_solution("shuffled", shuffled(generate_problem("poisson2d:15x14")));
+  const auto A = partitioned(problem.A);
+  DistributedSolver<double> solver(one_thread(), {.rtol = 1e-9});
+  solver.prepare(A, {});
+  const auto segments = solver.matrix();
+  solver.set_preconditioner(std::make_shared<IncompleteFactorization<double>>());
+  check_solve(solver, A, problem);
+  solver.set_preconditioner(std::make_shared<DistributedAmg<double>>());
+  check_solve(solver, A, problem);
+  const std::vector<int> list(1, ranks);
+  CHECK(thrown_by([&] { solver.prepare(A, {.kind = Partition::given, .rank_of_row = list}); }) !=
+        "");
+  CHECK_THAT(thrown_by([&] { check_solve(solver, A, problem); }),
+             ContainsSubstring("call prepare before solve"));
+  solver.prepare(A);
+  check_solve(solver, A, problem);
+  check_same_parts(solver.matrix(), A);
+  solver.prepare(A, {.kind = Partition::given, .rank_of_row = to_others(A.rows())});
+  check_solve(solver, A, problem);
+
+  const auto in_float = with_known_solution("float", convert_values<float>(problem.A));
+  const auto of_float = partitioned(in_float.A);
+  DistributedSolver<float> narrow(one_thread(), {.reordering = Reordering::rcm, .rtol = 1e-4});
+  narrow.prepare(of_float, {});
+  check_solve(narrow, of_float, in_float);
+  CHECK(segments.partition() == Partition::segments);
+  DistributedSolver<double> within(one_thread(), {.reordering = Reordering::rcm});
+  within.prepare(segments);
+  CHECK(within.matrix().partition() == Partition::segments);
+}
+
+TEST_CASE("values move on the ranks of the matrix whose rows were moved, and on no others") {
+  auto problem = with_known_solution("shuffled", shuffled(generate_problem("poisson2d:15x14")));
+  DistributedSolver<double> solver(one_thread(), {.rtol = 1e-9});
+  solver.prepare(partitioned(problem.A), {});
+  for (std::size_t k = 0; k < problem.A.values.extent(0); ++k) problem.A.values(k) *= 3;
+  problem.b = product(problem.A, problem.solution);
+  const Communicator duplicate;
+  const auto A = partitioned(problem.A, duplicate);
+  solver.update_values(A);
+  check_solve(solver, A, problem);
+  MPI_Comm backwards = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, ranks - world().rank(), &backwards);
+  {
+    const Communicator others(backwards);
+    const auto B = partitioned(problem.A, others);
+    const std::string text = thrown_by([&] { solver.update_values(B); });
+    CHECK((text != "") == (ranks > 1));
+  }
+  MPI_Comm_free(&backwards);
+}
+
+TEST_CASE("what stays together when rows are moved and reordered") {
+  const auto nodes = with_known_solution("nodes", shuffled(generate_problem("elasticity3d:3"), 3));
+  const auto A = scattered(nodes.A, {.block_size = 3});
+  SolveOptions options{.reordering = Reordering::rcm, .rtol = 1e-9, .components = 3};
+  DistributedSolver<double> solver(one_thread(), options);
+  solver.prepare(A, {.block_size = 3});
+  check_solve(solver, A, nodes);
+  const std::vector<int> here(static_cast<std::size_t>(A.rows()), world().rank());
+  solver.prepare(A, {.kind = Partition::given, .rank_of_row = here});
+  check_solve(solver, A, nodes);
+  // A block that does not go with the components need not stay.
+  options.preconditioner = PreconditionerKind::block_jacobi;
+  options.preconditioner_block_size = 8;
+  solver.set_options(options);
+  solver.prepare(A);
+  check_solve(solver, A, nodes);
+  CHECK_THAT(thrown_by([&] { solver.prepare(A, {.block_size = 8}); }),
+             ContainsSubstring("block_size 8 and 3 components need 24"));
+}
+
+TEST_CASE("a rank without rows may say that any is its first when rows are moved") {
+  const CsrMatrix<double> A = generate_problem("poisson2d:9x8");
+  const int all = std::max(1, ranks - 1), rank = world().rank();
+  const auto cut = [&](int part) {
+    return static_cast<index_t>(A.rows * std::min(part, all) / all);
+  };
+  Slice<double> mine(A, cut(rank), cut(rank + 1));
+  if (rank >= all) mine.first = offset_t(1) << 40;
+  const PartitionedMatrix<double> parts(world(), mine.rows());
+  check_whole(A, parts.repartitioned({}));
+  check_whole(A, parts.repartitioned({}, Reordering::rcm));
 }
 
 TEST_CASE("partitions that do not fit are refused on all ranks") {

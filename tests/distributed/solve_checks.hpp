@@ -254,15 +254,15 @@ inline std::vector<int> to_others(index_t rows) {
   return list;
 }
 
-/// Rows that prepare deals out anew: b and x are those of the caller's rows. `part` makes what he has of a matrix.
+/// Rows that prepare moves: b and x are those of the caller's rows. `part` makes what he has of a matrix.
 template <class Exec, class Part>
-void check_dealt_out(Context<Exec>& ctx, const CsrMatrix<double>& matrix, const Part& part,
-                     const PartitionOptions& partition, SolveOptions options) {
+void check_moved(Context<Exec>& ctx, const CsrMatrix<double>& matrix, const Part& part,
+                 const PartitionOptions& partition, SolveOptions options) {
   using Space = typename Exec::memory_space;
   INFO(to_string(partition.kind) << " " << int(options.reordering));
   options.rtol = 1e-9;
   DistributedSolver<double, Exec> solver(ctx, options);
-  auto problem = with_known_solution("dealt out", matrix);
+  auto problem = with_known_solution("moved", matrix);
   for (const double factor : {1.0, 1.5, 0.5}) {  // of the values above the diagonal
     problem.A.values = Vector<double>("values", matrix.values.extent(0));
     for (index_t i = 0; i < matrix.rows; ++i)
@@ -280,7 +280,7 @@ void check_dealt_out(Context<Exec>& ctx, const CsrMatrix<double>& matrix, const 
   }
 }
 template <class Exec>
-void check_dealt_out(Context<Exec>& ctx) {
+void check_moved(Context<Exec>& ctx) {
   const CsrMatrix<double> A = shuffled(generate_problem("poisson2d:20x18"));
   const auto own = [](const CsrMatrix<double>& of) { return partitioned(of); };
   const auto numbered = [](const CsrMatrix<double>& of) {
@@ -289,15 +289,15 @@ void check_dealt_out(Context<Exec>& ctx) {
   SolveOptions options{.method = Method::bicgstab};
   for (const auto within : {Reordering::none, Reordering::rcm}) {
     options.reordering = within;
-    check_dealt_out(ctx, A, own, {}, options);
-    check_dealt_out(ctx, A, numbered, {}, options);
+    check_moved(ctx, A, own, {}, options);
+    check_moved(ctx, A, numbered, {}, options);
     const std::vector<int> list = to_others(numbered(A).rows());
-    check_dealt_out(ctx, A, numbered, {.kind = Partition::given, .rank_of_row = list}, options);
+    check_moved(ctx, A, numbered, {.kind = Partition::given, .rank_of_row = list}, options);
   }
 #ifdef CNC_HAVE_METIS
-  check_dealt_out(ctx, A, own, {.kind = Partition::graph}, options);
+  check_moved(ctx, A, own, {.kind = Partition::graph}, options);
   options.method = Method::bicg;  // with the transpose, too
-  check_dealt_out(ctx, A, numbered, {.kind = Partition::graph}, options);
+  check_moved(ctx, A, numbered, {.kind = Partition::graph}, options);
 #endif
 }
 
