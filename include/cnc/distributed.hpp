@@ -306,14 +306,14 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
 /// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for; but for a
 /// PartitionedPreconditioner, DistributedAmg say.
 ///
-/// All functions but options(), advice(), matrix() and link() are collective, and all ranks pass the same options: the library compares them. Sums
+/// All functions but options(), advice(), matrix(), link() and set_null_space() are collective, and all ranks pass the same options: the library compares them. Sums
 /// are added in the order of the ranks: for the same number of ranks and partition the bits are the same on every run.
 /// The form is fused_steps, plain_operations of gmres and fgmres; by RankLink::messages and devices also streamed and graph, and by
-/// devices, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up. Refused with UnsupportedOperation: null spaces,
-/// storage in float under double vectors.
+/// devices, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up. Storage in float under double vectors is that of the own
+/// block; entries in columns of others stay as they are.
 ///
 /// Rows     prepare moves them between ranks if it is given a partition, and orders them within each rank if SolveOptions::reordering
-///          says so. b, x and near-null vectors of DistributedAmg stay those of the rows that the caller has. A callback sees own parts of
+///          says so. b, x, null vectors and near-null vectors of DistributedAmg stay those of the rows that the caller has. A callback sees own parts of
 ///          matrix(), and another preconditioner of the caller is set up for its block.
 /// Limits   max_seconds is by the clock of the first rank. The callback may be on some ranks only and sees own parts of x and r;
 ///          a solve stops where one says so, and accepts where all that have one do.
@@ -340,6 +340,10 @@ class DistributedSolver {
   void update_values(const PartitionedMatrix<V>& given);
   /// As Solver::set_preconditioner with an object; each rank has its own. Set it before prepare, or between solves.
   void set_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
+
+  /// As Solver::set_null_space, of the own rows: as many vectors on all ranks.
+  /// Errors   InvalidArgument, in prepare, also where their numbers differ.
+  void set_null_space(std::vector<Vector<const V, Space>> vectors);
 
   /// As Solver::solve.
   ///
@@ -368,6 +372,7 @@ class DistributedSolver {
   PartitionedMatrix<V> redistributed(const PartitionedMatrix<V>& A,
                                      const PartitionOptions* partition) const;
   void take_ways(const PartitionedMatrix<V>& matrix);
+  void take_null_space(const PartitionedMatrix<V>& A);
   SolveReport solve_moved(const Vector<const V, Space>& b, const Vector<V, Space>& x);
   std::shared_ptr<detail::OtherRanks> others() const;
   /// M, if it is one of the whole matrix; or null.
@@ -375,8 +380,10 @@ class DistributedSolver {
 
   Context<Exec>& ctx_;
   SolveOptions options_;
+  StoragePrecision storage_ = StoragePrecision::as_vectors;  ///< as prepared
   Solver<V, Exec> solver_;  ///< which does not reorder: the matrix that it gets has been
   std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner_;  ///< the object given
+  std::vector<Vector<const V, Space>> null_vectors_;             ///< as given
   PartitionedMatrix<V> given_, matrix_;                   ///< the same, unless rows are moved
   std::shared_ptr<detail::MovedVectors<V, Exec>> moved_;  ///< then
   CsrMatrix<V, Space> block_;  ///< matrix_'s block of own rows and columns in Space

@@ -363,13 +363,14 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
   refuse(!request.coordinates.empty(), "--coordinates");
   refuse(std::holds_alternative<AutomaticOptions>(request.preconditioner.object),
          "--precondition auto");
-  refuse(request.precision == Precision::f32_f64, "--precision f32/f64");
   state_->world.limit_link(best_link(request));
   return with_context(where, [&](auto& ctx) {
     const double start = now();
     const auto solve = [&]<class V>(const CsrMatrix<V>& whole) {
       const auto A = partitioned(state_->world, matrix, whole, request);
-      return solve_in_parts(A, ctx, matrix.name, request, start);
+      SolveRequest own = request;
+      if (request.precision == Precision::f32_f64) own.options.storage = StoragePrecision::f32;
+      return solve_in_parts(A, ctx, matrix.name, own, start);
     };
     if (request.precision != Precision::f32) return solve(matrix.A);
     const bool has_whole = is_first() && !matrix.parts;

@@ -8,6 +8,8 @@
 #include <cnc/options.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -72,10 +74,20 @@ int rows_together(const CsrMatrix<float>& pattern, int wanted, const SolveOption
   return needed;
 }
 
-void refuse(bool asked, const char* what) {
-  if (asked)
-    throw UnsupportedOperation(std::string("DistributedSolver: ") + what +
-                               " is not there for a matrix on several ranks");
+/// Errors   InvalidArgument (a value that float cannot hold, where that is to store it).
+template <class V>
+void check_storage(const PartitionedMatrix<V>& A, StoragePrecision storage) {
+  if (sizeof(V) == sizeof(float) || storage != StoragePrecision::f32) return;
+  const CsrMatrix<V>& block = A.own_block();
+  for (index_t i = 0; i < block.rows; ++i)
+    for (index_t k = block.row_offsets(i); k < block.row_offsets(i + 1); ++k)
+      require(!(std::abs(block.values(k)) > std::numeric_limits<float>::max()) ||
+                  std::isinf(block.values(k)),
+              [&] {
+                return "DistributedSolver: a value of row " +
+                       std::to_string(PartitionAccess::halo(A)->number_of(i)) +
+                       " is too large for storage in float";
+              });
 }
 
 /// Components go round within the own rows, as norms of them take it.
@@ -114,11 +126,9 @@ void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channe
   agreement.add("the memory", Context<Exec>::memory);
   agreement.add("the preconditioner object", M != nullptr ? M->name() : "");
   agreement.add("whether that is of the whole matrix", of_partition(M) ? 1.0 : 0.0);
+  agreement.add("the number of vectors of the null space", double(null_vectors_.size()));
   detail::add_options(agreement, o);
   agreement.require_of_all(channel);
-  detail::refuse(o.null_space != NullSpace::none, "a null space");
-  detail::refuse(sizeof(V) > sizeof(float) && o.storage == StoragePrecision::f32,
-                 "storage in float under double vectors");
 }
 
 template <class V, class Exec>
@@ -157,14 +167,17 @@ void DistributedSolver<V, Exec>::prepare_in(PartitionedMatrix<V> A,
     agree(partition == nullptr ? "prepare" : "prepare with a partition", *A.halo_->channel,
           preconditioner_.get());
     const InstanceScope scope(ctx_.execution_space_instance());
+    A.halo_->channel->on_each([&] { detail::check_storage(A, options_.storage); });
     const PartitionedMatrix<V> matrix = redistributed(A, partition);
     moved_ = nullptr;
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, matrix.halo_);
     take_ways(matrix);
+    take_null_space(A);
     if (auto* const M = of_partition(preconditioner_.get())) M->take(matrix);
     block_ = {};
     block_ = copy_to<Space>(matrix.block_);
     solver_.prepare_among(others(), block_);
+    storage_ = options_.storage;
     return matrix;
   });
 }
@@ -191,6 +204,32 @@ void DistributedSolver<V, Exec>::take_ways(const PartitionedMatrix<V>& matrix) {
 }
 
 template <class V, class Exec>
+void DistributedSolver<V, Exec>::take_null_space(const PartitionedMatrix<V>& A) {
+  std::vector<Vector<const V, Space>> vectors = null_vectors_;
+  A.halo_->channel->on_each([&] {
+    for (const auto& vector : vectors)
+      require(vector.extent(0) == static_cast<std::size_t>(A.rows()), [&] {
+        return "DistributedSolver: a vector of the null space has " +
+               std::to_string(vector.extent(0)) + " entries, the rank " + std::to_string(A.rows()) +
+               " rows";
+      });
+  });
+  for (auto& vector : vectors) {
+    if (!moved_) break;
+    const auto there = uninitialized<V, Space>("cnc::null_space", moved_->there.rows_there());
+    moved_->there.bring(ctx_, vector.data(), there.data());
+    vector = there;
+  }
+  solver_.set_null_space(std::move(vectors));
+}
+
+template <class V, class Exec>
+void DistributedSolver<V, Exec>::set_null_space(std::vector<Vector<const V, Space>> vectors) {
+  for (auto& vector : vectors) vector = detail::cloned(vector);
+  null_vectors_ = std::move(vectors);
+}
+
+template <class V, class Exec>
 void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& given) {
   const PartitionedMatrix<V> A = given;  // which may be this solver's own
   require(matrix_.halo_ != nullptr, "DistributedSolver: update_values needs a prepare");
@@ -204,6 +243,7 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& given
               A.halo_->has_pattern_of(*given_.halo_) &&
               (!matrix_.move_ || A.halo_->channel->has_ranks_of(*given_.halo_->channel)),
           "DistributedSolver: update_values needs the partition and pattern of prepare");
+      detail::check_storage(A, storage_);
     });
   });
   const PartitionedMatrix<V> before = matrix_;

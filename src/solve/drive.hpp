@@ -243,10 +243,14 @@ class Drive {
     if (!system_.is_rounded() || !can_be_mended(ended)) return false;
     system_.narrow_failed = true;
     SolveForm form = SolveForm::automatic;
+    bool can = true;
     try {
       form = choose_form(system_, method(), options_.form);
       plan_iterations(system_, work_);
-    } catch (const Error&) {  // there is no room, or no such form: the solve ends as it would have
+    } catch (const Error&) {  // there is no room, or no such form
+      can = false;
+    }
+    if (system_.anywhere(!can)) {  // the solve ends as it would have
       system_.narrow_failed = false;
       plan_iterations(system_, work_);
       return false;

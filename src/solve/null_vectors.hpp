@@ -3,6 +3,7 @@
 #include <cnc/copy.hpp>
 
 #include "solve/prepare.hpp"
+#include "solve/system.hpp"
 #include "solve/tally.hpp"
 
 #include <algorithm>
@@ -21,14 +22,16 @@ class NullVectors {
   bool empty() const { return count_ == 0; }
   const Vector<V, Space>& rhs() const { return rhs_; }
 
-  /// From vectors in the caller's order, made orthonormal on the host. `constant` adds a vector of ones.
+  /// From vectors in the caller's order, made orthonormal on the host. `constant` adds a vector of ones. Of several ranks own parts, of
+  /// as many vectors on each, with own rows or without.
   /// Errors   InvalidArgument (too many; a wrong length; not finite, zero, or a combination of those before it),
   ///          UnsupportedOperation (a backend without mdot and maxpy).
-  void set_up(const Context<Exec>& ctx, index_t rows, bool constant,
-              std::span<const Vector<V, Space>> given, const Ordering<V, Exec>& ordering) {
+  void set_up(const System<V, Exec>& system, bool constant, std::span<const Vector<V, Space>> given,
+              const Ordering<V, Exec>& ordering) {
     *this = {};
-    if (rows == 0) return;
-    const auto n = static_cast<std::size_t>(rows);
+    if (system.all_rows() == 0) return;
+    const Context<Exec>& ctx = *system.ctx;
+    const auto n = static_cast<std::size_t>(system.rows);
     std::vector<std::vector<double>> basis;
     if (constant) basis.emplace_back(n, 1.0);
     for (const Vector<V, Space>& v : given) {
@@ -43,10 +46,10 @@ class NullVectors {
     require(basis.size() <= max_vectors_together, "Solver: a null space has 8 vectors at most");
     offered(ops(ctx).mdot, ctx.backend(), "mdot");
     offered(ops(ctx).maxpy, ctx.backend(), "maxpy");
-    orthonormalize(basis);
+    orthonormalize(system, basis);
 
     count_ = static_cast<int>(basis.size());
-    stride_ = ceil_div(rows, 16) * offset_t(16);
+    stride_ = ceil_div(system.rows, 16) * offset_t(16);
     vectors_ = zeroed<V, Space>("cnc::null_space", static_cast<std::size_t>(stride_ * count_));
     coefficients_ = zeroed<double, Space>("cnc::null_space", max_vectors_together);
     rhs_ = uninitialized<V, Space>("cnc::null_space", n);
@@ -65,12 +68,15 @@ class NullVectors {
     }
   }
 
-  /// v less its part in the null space. Enqueued, twice for what rounding leaves.
-  void project(const Context<Exec>& ctx, const Vector<V, Space>& v, Tally& tally) const {
+  /// v less its part in the null space. Enqueued, twice for what rounding leaves; of several ranks they wait for each other.
+  void project(const System<V, Exec>& system, const Vector<V, Space>& v, Tally& tally) const {
+    const Context<Exec>& ctx = *system.ctx;
     const auto n = static_cast<index_t>(v.extent(0));
     for (int pass = 0; pass < 2; ++pass) {
       ops(ctx).mdot(ctx.queue(), n, count_, vectors_.data(), stride_, v.data(),
                     coefficients_.data());
+      system.add_up_there(coefficients_);
+      tally.host_synchronisations += system.ranks != nullptr;
       ops(ctx).maxpy(ctx.queue(), n, count_, -1, coefficients_.data(), vectors_.data(), stride_,
                      v.data(), nullptr);
       tally.backend_calls += 2;
@@ -80,28 +86,32 @@ class NullVectors {
  private:
   static const VectorOps<V>& ops(const Context<Exec>& ctx) { return ctx.template vectors<V>(); }
 
-  static void orthonormalize(std::vector<std::vector<double>>& basis) {
+  static void orthonormalize(const System<V, Exec>& system,
+                             std::vector<std::vector<double>>& basis) {
+    const auto dot = [&](const std::vector<double>& a, const std::vector<double>& b) {
+      double sum = 0;
+      for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+      system.add_up(&sum, 1);
+      return sum;
+    };
+    const auto norm = [&](const std::vector<double>& v) { return std::sqrt(dot(v, v)); };
     for (std::size_t k = 0; k < basis.size(); ++k) {
       double largest = 0;  // whose square may be out of range
-      for (const double entry : basis[k]) largest = std::max(largest, std::abs(entry));
+      for (const double entry : basis[k])
+        if (!std::isnan(largest) && !(std::abs(entry) <= largest)) largest = std::abs(entry);
+      system.take_largest(largest);
       for (double& entry : basis[k]) entry /= largest;
       const double before = norm(basis[k]);
       for (int pass = 0; pass < 2; ++pass)
         for (std::size_t j = 0; j < k; ++j) {
-          double dot = 0;
-          for (std::size_t i = 0; i < basis[k].size(); ++i) dot += basis[j][i] * basis[k][i];
-          for (std::size_t i = 0; i < basis[k].size(); ++i) basis[k][i] -= dot * basis[j][i];
+          const double part = dot(basis[j], basis[k]);
+          for (std::size_t i = 0; i < basis[k].size(); ++i) basis[k][i] -= part * basis[j][i];
         }
       const double after = norm(basis[k]);
       require(std::isfinite(before) && after > 1e-6 * before,
               "Solver: the vectors of a null space must be finite and independent");
       for (double& entry : basis[k]) entry /= after;
     }
-  }
-  static double norm(const std::vector<double>& v) {
-    double sum = 0;
-    for (const double entry : v) sum += entry * entry;
-    return std::sqrt(sum);
   }
 
   int count_ = 0;

@@ -34,7 +34,7 @@ struct RangeSolve {
     Kokkos::deep_copy(exec, rest, b);
     Kokkos::deep_copy(exec, taken, b);
     const double whole = residual.norm(rest);
-    null_space.project(*system.ctx, rest, tally);
+    null_space.project(system, rest, tally);
     system.ctx->template vectors<V>().axpy(system.ctx->queue(), system.rows, V(-1), rest.data(),
                                            taken.data());
     const double inside = residual.norm(taken);
@@ -43,7 +43,7 @@ struct RangeSolve {
     if (residual.norm(rest) <= rounding) Kokkos::deep_copy(exec, rest, V(0));
     solve(rest);
     if (report.status != SolveStatus::unsuitable && std::isfinite(whole)) {
-      null_space.project(*system.ctx, x, tally);
+      null_space.project(system, x, tally);
       add_what_is_inside(residual(work.r), inside, whole, rounding, report);
     }
     system.ctx->fence();

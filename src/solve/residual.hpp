@@ -272,7 +272,7 @@ class TrueResidual {
   }
   /// A recurrence never loses what r has in the null space by rounding. The norm is that with it.
   void stay_in_range(const Vector<V, Space>& r) {
-    if (!null_space_.empty()) null_space_.project(*system_.ctx, r, tally_);
+    if (!null_space_.empty()) null_space_.project(system_, r, tally_);
   }
 
   const Queue& queue() const { return system_.ctx->queue(); }

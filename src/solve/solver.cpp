@@ -240,7 +240,7 @@ struct Solver<V, Exec>::State {
                                as_prepared.storage == StoragePrecision::lossless};
     detail::plan_iterations(system, work);
     column_work.recorded.forget();  // of another layout
-    null_space.set_up(*ctx, rows, as_prepared.null_space == NullSpace::constant, null_vectors,
+    null_space.set_up(system, as_prepared.null_space == NullSpace::constant, null_vectors,
                       ordering);
     ctx->fence();
   }

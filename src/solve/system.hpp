@@ -214,8 +214,12 @@ struct System {
   /// Whether something is so on any rank.
   bool anywhere(bool here) const {
     double found = here;
-    if (ranks) ranks->take_largest(&found, 1);
+    take_largest(found);
     return found != 0;
+  }
+  /// Of all ranks; a NaN is larger than everything.
+  void take_largest(double& value) const {
+    if (ranks) ranks->take_largest(&value, 1);
   }
   /// What there is to say of a row, by the first rank that has something to say.
   std::string said_by_ranks(std::string here) const {

@@ -103,6 +103,16 @@ TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
   const ByMessages scope;
   check_multigrid(emulated());
 }
+TEST_CASE("ranks of emulated devices store values in float under double vectors") {
+  check_storage_in_float(emulated());
+  const ByMessages scope;
+  check_storage_in_float(emulated());
+}
+TEST_CASE("ranks of emulated devices solve singular systems") {
+  check_null_spaces(emulated());
+  const ByMessages scope;
+  check_null_spaces(emulated());
+}
 TEST_CASE("ranks of emulated devices solve where prepare has moved the rows to") {
   check_moved(emulated());
   const ByMessages scope;

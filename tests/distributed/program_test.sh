@@ -101,8 +101,8 @@ grep -q '^cnc: .*square' err || fail "no partition of what is not square: $(cat 
 expect 1 "${run[@]}" solve poisson2d:30x20 --max-iterations 2 -q
 expect 2 "${run[@]}" solve nothing.mtx
 [ "$(grep -c '^cnc: ' err)" = 1 ] || fail "one message: $(cat err)"
-expect 2 "${run[@]}" solve poisson2d:30x20 --null-space constant
-grep -q '^cnc: .*null space' err || fail "what is refused is named: $(cat err)"
+expect 2 "${run[@]}" solve poisson2d:30x20 --precondition auto
+grep -q '^cnc: .*--precondition auto' err || fail "what is refused is named: $(cat err)"
 expect 0 "${run[@]}" solve A.mtx --rhs random:3 --rtol 1e-11 --reorder rcm --precondition ic0 -o several.mtx
 x_of_one
 expect 2 "${run[@]}" compare poisson2d:30x20

@@ -2,6 +2,7 @@
 
 #include "distributed/distributed_test.hpp"
 #include "support/same_matrix.hpp"
+#include "support/singular_problem.hpp"
 
 #include <cnc/distributed_amg.hpp>
 
@@ -299,6 +300,113 @@ void check_moved(Context<Exec>& ctx) {
   options.method = Method::bicg;  // with the transpose, too
   check_moved(ctx, A, numbered, {.kind = Partition::graph}, options);
 #endif
+}
+
+/// Singular systems, as on one process.
+template <class Exec>
+void check_null_spaces(Context<Exec>& ctx) {
+  using Space = typename Exec::memory_space;
+  const auto P = neumann_problem(neumann_laplacian("poisson2d:19x17"));
+  const auto A = partitioned(P.A);
+  const auto start = [](const PartitionedMatrix<double>& of) {
+    const Vector<double, Space> x("x", static_cast<std::size_t>(of.rows()));
+    Kokkos::deep_copy(x, 3.0);  // a constant in the guess goes, too
+    return x;
+  };
+  SolveOptions options{.rtol = 1e-9, .null_space = NullSpace::constant};
+  for (const Method method : {Method::pcg, Method::pcg_single_reduction, Method::minres,
+                              Method::bicgstab, Method::gmres}) {
+    INFO(method_name(method));
+    options.method = method;
+    DistributedSolver<double, Exec> solver(ctx, options);
+    solver.prepare(A);
+    const Vector<double, Space> b = copy_to<Space>(own_part(A, P.b)), x = start(A);
+    const SolveReport report = solver.solve(b, x);
+    const Vector<double> found = whole_of(A, copy_to<HostSpace>(x));
+    check_solution(P, {report, found});
+    CHECK(std::abs(sum_of(found, 0, P.rows())) < 1e-9 * P.rows());
+    CHECK(relative_difference(found, P.solution) < 1e-5);
+    CHECK(std::abs(report.iterations - solve_as_one(P, options).iterations) <= 4);
+
+    const Vector<double> more = own_part(A, P.b);
+    for (std::size_t i = 0; i < more.extent(0); ++i) more(i) += 0.25;
+    const SolveReport inside = solver.solve(copy_to<Space>(more), start(A));
+    CHECK(inside.status == SolveStatus::inconsistent);
+    CHECK(inside.true_residual == Approx(0.25 * std::sqrt(double(P.rows()))));
+    CHECK(same_on_all(inside.detail));
+  }
+
+  // Multigrid; and rows that prepare moves, with vectors of the caller's rows.
+  const auto two = with_known_solution("two", twice(neumann_laplacian("poisson2d:14x15")));
+  const index_t half = two.rows() / 2;
+  const PartitionedMatrix<double> rows(world(), Dealt(two.A).rows());
+  std::vector<Vector<const double, Space>> parts;
+  for (const bool second : {false, true}) {
+    const Vector<double> part("part", static_cast<std::size_t>(two.rows()));
+    for (index_t i = 0; i < half; ++i) part(i + (second ? half : 0)) = 2;
+    parts.push_back(copy_to<Space>(own_part(rows, part)));
+  }
+  options = {.rtol = 1e-9};
+  for (const bool with_multigrid : {false, true}) {
+    DistributedSolver<double, Exec> solver(ctx, options);
+    if (with_multigrid) solver.set_preconditioner(std::make_shared<DistributedAmg<double, Exec>>());
+    solver.set_null_space(parts);
+    solver.prepare(rows, {});
+    const Vector<double, Space> x = start(rows);
+    const SolveReport report = solver.solve(copy_to<Space>(own_part(rows, two.b)), x);
+    const Vector<double> found = whole_of(rows, copy_to<HostSpace>(x));
+    check_solution(two, {report, found});
+    CHECK(std::abs(sum_of(found, 0, half)) < 1e-9 * half);
+    CHECK(std::abs(sum_of(found, half, two.rows())) < 1e-9 * half);
+  }
+}
+
+/// A float matrix under double vectors, which the true residual is not of.
+template <class Exec>
+void check_storage_in_float(Context<Exec>& ctx) {
+  auto P = known_problem<double>("poisson2d:15x14");
+  for (index_t i = 0; i < P.rows(); ++i)  // D A D with values that float does not hold
+    for (index_t k = P.A.row_offsets(i); k < P.A.row_offsets(i + 1); ++k)
+      P.A.values(k) *= (1 + i % 7 / 10.0) * (1 + P.A.columns(k) % 7 / 10.0);
+  P.b = product(P.A, P.solution);
+  SolveOptions options{.storage = StoragePrecision::f32, .rtol = 1e-12};
+  for (const Method method :
+       {Method::pcg, Method::pcg_single_reduction, Method::bicgstab, Method::gmres, Method::cgnr})
+    for (const char* format : {"auto", "bsell:1"}) {
+      INFO(method_name(method) << " " << format);
+      options.method = method;
+      options.format = parse_format(format);
+      options.preconditioner = method_facts(method).normal_equations ? PreconditionerKind::none
+                                                                     : PreconditionerKind::jacobi;
+      const Outcome<double> outcome = solve_in_parts(ctx, P, options);
+      check_solution(P, outcome);
+      CHECK(outcome.report.restarts > 0);
+      CHECK(outcome.report.values_in_float);
+      const SolveReport one = solve_as_one(P, options);
+      CHECK(std::abs(outcome.report.iterations - one.iterations) <= 8 + one.iterations / 5);
+    }
+
+  // In float 2 x 2 blocks are singular, on all ranks or on the last one alone: then all go on in double.
+  for (const bool on_all : {true, false}) {
+    INFO(on_all);
+    constexpr index_t n = 48;
+    std::vector<Triplet<double>> entries;
+    for (index_t i = 0; i < n; i += 2)
+      for (const index_t j : {i, i + 1}) {
+        entries.push_back({j, j, 1.0});
+        entries.push_back({j, i + i + 1 - j, on_all || i > n - 4 ? 1 - 1e-9 : 0.5});
+      }
+    const auto pairs = with_known_solution("pairs", csr_from_triplets<double>(n, n, entries));
+    const auto A = scattered(pairs.A, {.block_size = 2});
+    const SolveOptions of_pairs{.preconditioner = PreconditionerKind::none,
+                                .storage = StoragePrecision::f32,
+                                .rtol = 1e-11};
+    const Outcome<double> outcome = solve_in_parts(ctx, A, pairs, of_pairs);
+    check_solution(pairs, outcome);
+    CHECK(!outcome.report.values_in_float);
+    CHECK_THAT(outcome.report.choice,
+               Catch::Matchers::ContainsSubstring("with the matrix in float"));
+  }
 }
 
 template <class Exec>

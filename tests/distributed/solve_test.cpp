@@ -3,6 +3,7 @@
 
 using namespace cnc;
 using namespace cnc::testing;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -73,8 +74,7 @@ TEST_CASE("multigrid that was cleared is set up again by a prepare") {
   };
   const Vector<double> before = solution();
   M->clear();
-  CHECK_THAT(thrown_by([&] { solution(); }),
-             Catch::Matchers::ContainsSubstring("apply without a set_up"));
+  CHECK_THAT(thrown_by([&] { solution(); }), ContainsSubstring("apply without a set_up"));
   solver.prepare(parts);
   CHECK(same_bits(solution(), before));
 }
@@ -98,6 +98,47 @@ TEST_CASE("multigrid sees asymmetry between ranks") {
   CHECK(symmetric_by(0.5, 0.5));
   CHECK(symmetric_by(2, 0.01) == (world().size() == 1));
 }
+TEST_CASE("singular systems have the x without a part in the null space") {
+  check_null_spaces(one_thread());
+}
+TEST_CASE("null spaces that are none, or not the same on all ranks, are refused on all") {
+  const auto P = neumann_problem(neumann_laplacian("poisson2d:9x7"));
+  const auto A = partitioned(P.A);
+  DistributedSolver<double> solver(one_thread());
+  const auto refusal = [&](const std::vector<Vector<const double>>& vectors) {
+    solver.set_null_space(vectors);
+    return thrown_by([&] { solver.prepare(A); });
+  };
+  const bool is_last = world().rank() + 1 == world().size();
+  const auto ones = [&](std::size_t rows, double value = 1) {
+    const Vector<double> v("ones", rows);
+    Kokkos::deep_copy(v, value);
+    return v;
+  };
+  const auto rows = static_cast<std::size_t>(A.rows());
+  CHECK_THAT(refusal({ones(is_last ? rows + 1 : rows)}),
+             ContainsSubstring("a vector of the null space has "));
+  const std::string dependent = refusal({ones(rows), ones(rows, 2)});
+  CHECK_THAT(dependent, ContainsSubstring("finite and independent"));
+  CHECK_THAT(refusal({ones(rows, is_last ? std::nan("") : 1)}),
+             ContainsSubstring("finite and independent"));
+  if (world().size() > 1)
+    CHECK_THAT(refusal(is_last ? std::vector<Vector<const double>>{}
+                               : std::vector<Vector<const double>>{ones(rows)}),
+               ContainsSubstring("ranks must agree on the number of vectors of the null space"));
+  CHECK(refusal({ones(rows)}) == "");  // and the ranks are still together
+  const Vector<double> x("x", rows);
+  check_solution(P, {solver.solve(own_part(A, P.b), x), whole_of(A, x)});
+}
+TEST_CASE("values in float under double vectors") { check_storage_in_float(one_thread()); }
+#ifdef CNC_KOKKOS_HAS_DEVICE
+TEST_CASE("ranks with devices store values in float under double vectors") {
+  check_storage_in_float(context_in<Kokkos::DefaultExecutionSpace>());
+}
+TEST_CASE("ranks with devices solve singular systems") {
+  check_null_spaces(context_in<Kokkos::DefaultExecutionSpace>());
+}
+#endif
 TEST_CASE("the same bits on every run") { check_bits(one_thread()); }
 TEST_CASE("methods with the transpose are chosen on all ranks") {
   check_choice_with_transpose(one_thread());
@@ -264,8 +305,7 @@ TEST_CASE("multigrid whose options differ, or that a rank cannot set up") {
     CHECK_THAT(differs, Catch::Matchers::ContainsSubstring(
                             "DistributedAmg: ranks must agree on smoother_degree"));
     CHECK(same_on_all(differs));
-    CHECK_THAT(of_two_kinds,
-               Catch::Matchers::ContainsSubstring("whether that is of the whole matrix"));
+    CHECK_THAT(of_two_kinds, ContainsSubstring("whether that is of the whole matrix"));
   }
   // One that fails leaves the one before, and the solver not prepared.
   DistributedSolver<double> solver(one_thread(), {.rtol = 1e-9});
@@ -275,7 +315,7 @@ TEST_CASE("multigrid whose options differ, or that a rank cannot set up") {
   CHECK(thrown_by([&] { solver.set_preconditioner(bad); }) != "");
   const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
   CHECK_THAT(thrown_by([&] { solver.solve(b, x); }),
-             Catch::Matchers::ContainsSubstring("call prepare before solve"));
+             ContainsSubstring("call prepare before solve"));
   auto other = known_problem<double>("poisson2d:25x16");
   const PartitionedMatrix<double> B = partitioned(other.A);
   solver.prepare(B);
@@ -299,6 +339,6 @@ TEST_CASE("multigrid whose options differ, or that a rank cannot set up") {
             std::shared_ptr<PreconditionerBase<double>>(std::make_shared<DistributedAmg<double>>()))
             .report;
     CHECK(broken.status == SolveStatus::breakdown);
-    CHECK_THAT(broken.detail, Catch::Matchers::ContainsSubstring("row " + std::to_string(row)));
+    CHECK_THAT(broken.detail, ContainsSubstring("row " + std::to_string(row)));
   }
 }
