@@ -36,6 +36,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 #include "interrupt.hpp"
 #include "iteration_progress.hpp"
 #include "iteration_timing.hpp"
+#include "multigrid.hpp"
 #include "solve_vectors.hpp"
 
 #include <cnc/convert.hpp>
@@ -71,23 +72,23 @@ int rows_of_node(const std::string& source, const SolveRequest& request) {
   if (is_problem(source))
     for (const ProblemInfo& family : problem_families())
       if (source.rfind(family.name + ":", 0) == 0) rows = std::max(rows, family.natural_block_size);
+  if (const auto* amg = std::get_if<AmgOptions>(&request.preconditioner.object))
+    rows = std::max(rows, amg->block_size);
   return std::max(rows, 1);
 }
 
-/// Multigrid, with the rigid motions of a built-in problem whose nodes are known.
+/// Multigrid, with the rigid motions of nodes whose coordinates are known.
 template <class V, class Exec>
 std::shared_ptr<DistributedAmg<V, Exec>> multigrid_on_ranks(AmgOptions options,
-                                                            const std::string& source, int unknowns,
+                                                            const std::string& source,
+                                                            const NodesOfUnknowns& nodes,
                                                             const PartitionedMatrix<V>& A) {
-  Vector<double> coordinates;
-  if (is_problem(source) && (options.block_size == 0 || options.block_size == unknowns))
-    coordinates = problem_coordinates(source);
-  if (coordinates.extent(0) > 0) options.block_size = unknowns;
+  const Vector<double> coordinates = node_coordinates(options, source, A.all_rows(), nodes);
   const auto amg = std::make_shared<DistributedAmg<V, Exec>>(options);
   if (coordinates.extent(0) == 0) return amg;
   const std::vector<offset_t> rows = A.original_rows();
   std::vector<Vector<const V>> modes;
-  for (const Vector<V>& mode : rigid_body_modes<V>(coordinates, unknowns)) {
+  for (const Vector<V>& mode : rigid_body_modes<V>(coordinates, options.block_size)) {
     const auto own = uninitialized<V>("mode", rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) own(i) = mode(static_cast<std::size_t>(rows[i]));
     modes.push_back(own);
@@ -216,7 +217,8 @@ SolveOutcome solve_in_parts(const PartitionedMatrix<V>& A, Context<Exec>& ctx,
   std::shared_ptr<DistributedAmg<V, Exec>> amg;
   if (const auto* options = std::get_if<AmgOptions>(&request.preconditioner.object))
     solver.set_preconditioner(
-        amg = multigrid_on_ranks<V, Exec>(*options, source, rows_of_node(source, request), A));
+        amg = multigrid_on_ranks<V, Exec>(
+            *options, source, {request.coordinates, request.options.format.block_size}, A));
   else if (auto made = make_preconditioner<V, Exec>(request.preconditioner))
     solver.set_preconditioner(std::move(made));
   solver.prepare(A);
@@ -360,7 +362,6 @@ int Ranks::together(const std::function<int()>& work) const {
 
 SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
                           const SolveRequest& request) const {
-  refuse(!request.coordinates.empty(), "--coordinates");
   refuse(std::holds_alternative<AutomaticOptions>(request.preconditioner.object),
          "--precondition auto");
   state_->world.limit_link(best_link(request));

@@ -74,6 +74,16 @@ if [ "$metis" = ON ]; then
   grep -q '^Ranks *3, partition graph,' out || fail "a file, too, is cut by its graph: $(cat out)"
   x_of_one
 fi
+expect 0 "${run[@]}" solve A.mtx --precision f32/f64 --rtol 1e-12 --json parts.json -q
+grep -q '"error": [0-9.]*e-1[0-9]' parts.json || fail "float values, double accuracy: $(grep error parts.json)"
+# Rigid motions of nodes in a file, as of the problem that brings its own; their unknowns stay together.
+{ echo '%%MatrixMarket matrix array real general'; echo '1860 1'
+  for y in $(seq 0 30); do for x in $(seq 1 30); do printf '%s\n%s\n' "$x" "$y"; done; done; } > points.mtx
+expect 0 "${run[@]}" solve elasticity2d:30 --precondition amg
+iterations=$(grep '^Iterations' out)
+expect 0 "$cnc" generate elasticity2d:30 -o E.mtx
+expect 0 "${run[@]}" solve E.mtx --precondition amg:block=2 --coordinates points.mtx
+[ "$(grep '^Iterations' out)" = "$iterations" ] || fail "coordinates from a file: $(cat out)"
 sed '100s/$/ 7/' A.mtx > wrong.mtx
 printf '%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n' > wide.mtx
 for bad in wrong.mtx "wide.mtx --solver pcg"; do
