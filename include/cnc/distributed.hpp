@@ -306,15 +306,16 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
 /// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for; but for a
 /// PartitionedPreconditioner, DistributedAmg say.
 ///
-/// All functions but options(), advice(), matrix(), link() and set_null_space() are collective, and all ranks pass the same options: the library compares them. Sums
-/// are added in the order of the ranks: for the same number of ranks and partition the bits are the same on every run.
+/// All functions are collective but those that only read or set something: options(), set_options(), set_null_space(), advice(), matrix()
+/// and link(). All ranks pass the same options: the library compares them. Sums are added in the order of the ranks: for the same
+/// number of ranks and partition the bits are the same on every run.
 /// The form is fused_steps, plain_operations of gmres and fgmres; by RankLink::messages and devices also streamed and graph, and by
-/// devices, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up. Storage in float under double vectors is that of the own
-/// block; entries in columns of others stay as they are.
+/// devices, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up.
+/// StoragePrecision::f32 stores the own block in float; entries in columns of other ranks stay in double.
 ///
 /// Rows     prepare moves them between ranks if it is given a partition, and orders them within each rank if SolveOptions::reordering
-///          says so. b, x, null vectors and near-null vectors of DistributedAmg stay those of the rows that the caller has. A callback sees own parts of
-///          matrix(), and another preconditioner of the caller is set up for its block.
+///          says so. b, x, null vectors and near-null vectors of DistributedAmg stay those of the rows that the caller has. A callback
+///          sees own parts of matrix(), and another preconditioner of the caller is set up for its block.
 /// Limits   max_seconds is by the clock of the first rank. The callback may be on some ranks only and sees own parts of x and r;
 ///          a solve stops where one says so, and accepts where all that have one do.
 /// Report   the same on all ranks but for seconds, format, backend calls and synchronisations; bytes and flops are of all
@@ -331,18 +332,19 @@ class DistributedSolver {
   /// As Solver::prepare, with the own block.
   /// Errors   InvalidArgument (options that differ between ranks, named), UnsupportedOperation, OutOfMemory, RankError.
   void prepare(const PartitionedMatrix<V>& A);
-  /// The same for A.repartitioned(partition); with a reordering blocks of the layout and components stay together, too.
-  /// Errors   those of both.
+  /// The same for A.repartitioned(partition). A reordering keeps components together, too, and blocks of the layout if 16 rows are enough.
+  /// Errors   those of both; InvalidArgument (more than 16 rows that a reordering has to keep together).
   /// Cost     that of both. Each solve then moves b and x, and x back, outside the time in its report; update_values moves all values.
   ///          The solver keeps A and what became of it.
   void prepare(const PartitionedMatrix<V>& A, const PartitionOptions& partition);
-  /// As Solver::update_values: a matrix with the partition and pattern of the one prepared.
+  /// As Solver::update_values: a matrix with the partition and pattern of the one prepared; where rows were moved, on the same ranks.
   void update_values(const PartitionedMatrix<V>& given);
   /// As Solver::set_preconditioner with an object; each rank has its own. Set it before prepare, or between solves.
   void set_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
 
-  /// As Solver::set_null_space, of the own rows: as many vectors on all ranks.
-  /// Errors   InvalidArgument, in prepare, also where their numbers differ.
+  /// As Solver::set_null_space: each rank gives its part of each vector. Takes effect at the next prepare.
+  /// Shapes   [rows of this rank] each, of the matrix given to prepare
+  /// Errors   InvalidArgument, in prepare (as Solver; ranks with different numbers of vectors).
   void set_null_space(std::vector<Vector<const V, Space>> vectors);
 
   /// As Solver::solve.

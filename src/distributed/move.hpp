@@ -25,7 +25,8 @@ struct Move {
   std::vector<index_t> places_in_halo;
 };
 
-/// The values of A, which has the partition and pattern of the matrix that was moved, in the pattern of what it became. Collective.
+/// The values of A, which has the partition, the pattern and the ranks of the matrix that was moved, in the pattern of what that became;
+/// over the communicator of A. Collective.
 template <class T>
 PartitionedMatrix<T> moved_values(const PartitionedMatrix<T>& A, const PartitionedMatrix<T>& to,
                                   const Move& move);

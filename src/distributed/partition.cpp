@@ -359,11 +359,13 @@ struct Products {
 
 template <class T, class S>
 PartitionedMatrix<T> PartitionAccess::with_values(const PartitionedMatrix<S>& A,
+                                                  const Communicator& ranks,
                                                   const Vector<T>& of_block,
                                                   std::vector<T> of_halo) {
   PartitionedMatrix<T> result;
-  result.ranks_ = A.ranks_;
+  result.ranks_ = std::make_shared<Communicator>(ranks);
   result.halo_ = std::make_shared<Halo<T>>(detail::with_values<T>(*A.halo_, std::move(of_halo)));
+  result.halo_->channel = ranks.channel();
   result.products_ = std::make_shared<Products<T>>();
   result.block_ = CsrMatrix<T>(A.block_.rows, A.block_.cols, 1, A.block_.row_offsets,
                                A.block_.columns, of_block);
@@ -371,12 +373,15 @@ PartitionedMatrix<T> PartitionAccess::with_values(const PartitionedMatrix<S>& A,
   return result;
 }
 template PartitionedMatrix<float> PartitionAccess::with_values(const PartitionedMatrix<float>&,
+                                                               const Communicator&,
                                                                const Vector<float>&,
                                                                std::vector<float>);
 template PartitionedMatrix<double> PartitionAccess::with_values(const PartitionedMatrix<double>&,
+                                                                const Communicator&,
                                                                 const Vector<double>&,
                                                                 std::vector<double>);
 template PartitionedMatrix<float> PartitionAccess::with_values(const PartitionedMatrix<double>&,
+                                                               const Communicator&,
                                                                const Vector<float>&,
                                                                std::vector<float>);
 

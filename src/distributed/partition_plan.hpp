@@ -125,10 +125,10 @@ struct PartitionAccess {
   static void set_move(PartitionedMatrix<T>& A, std::shared_ptr<const Move> move) {
     A.move_ = std::move(move);
   }
-  /// The rows and pattern of A with other values: of the block, and of the entries beside it.
+  /// The rows and pattern of A with other values, of the block and of the entries beside it, on the same ranks of another communicator.
   template <class T, class S>
-  static PartitionedMatrix<T> with_values(const PartitionedMatrix<S>& A, const Vector<T>& of_block,
-                                          std::vector<T> of_halo);
+  static PartitionedMatrix<T> with_values(const PartitionedMatrix<S>& A, const Communicator& ranks,
+                                          const Vector<T>& of_block, std::vector<T> of_halo);
 };
 
 }  // namespace cnc::detail

@@ -369,8 +369,8 @@ void plan_ways(Channel& channel, const std::vector<index_t>& order, Move& move) 
 /// The values that came, in the pattern of `to`.
 template <class T, class S>
 PartitionedMatrix<T> filled(const PartitionedMatrix<S>& to, const Move& move,
-                            const std::vector<T>& came) {
-  Channel& channel = *PartitionAccess::halo(to)->channel;
+                            const Communicator& ranks, const std::vector<T>& came) {
+  Channel& channel = *ranks.channel();
   Vector<T> of_block;
   std::vector<T> of_halo(move.places_in_halo.size());
   channel.on_each([&] {
@@ -382,7 +382,7 @@ PartitionedMatrix<T> filled(const PartitionedMatrix<S>& to, const Move& move,
     for (std::size_t k = 0; k < of_halo.size(); ++k)
       of_halo[k] = came[static_cast<std::size_t>(move.places_in_halo[k])];
   });
-  return PartitionAccess::with_values<T>(to, of_block, std::move(of_halo));
+  return PartitionAccess::with_values<T>(to, ranks, of_block, std::move(of_halo));
 }
 
 }  // namespace
@@ -431,7 +431,7 @@ PartitionedMatrix<T> moved(const PartitionedMatrix<T>& A, const PartitionOptions
     for (const double place : PartitionAccess::halo(places)->rows.values)
       move->places_in_halo.push_back(static_cast<index_t>(place));
   });
-  auto result = filled<T>(places, *move, sent_values(rows, move->rank_of_row));
+  auto result = filled<T>(places, *move, A.ranks(), sent_values(rows, move->rank_of_row));
   PartitionAccess::set_move(result, move);
   return result;
 }
@@ -439,7 +439,7 @@ PartitionedMatrix<T> moved(const PartitionedMatrix<T>& A, const PartitionOptions
 template <class T>
 PartitionedMatrix<T> moved_values(const PartitionedMatrix<T>& A, const PartitionedMatrix<T>& to,
                                   const Move& move) {
-  auto result = filled<T>(to, move, sent_values(WholeRows<T>(A), move.rank_of_row));
+  auto result = filled<T>(to, move, A.ranks(), sent_values(WholeRows<T>(A), move.rank_of_row));
   PartitionAccess::set_move(result, PartitionAccess::move(to));
   return result;
 }

@@ -64,13 +64,15 @@ int rows_together(const CsrMatrix<float>& pattern, int wanted, const SolveOption
     if (block == 1 && o.preconditioner == PreconditionerKind::block_jacobi)
       block = std::max(1, o.preconditioner_block_size);
   }
-  const int needed = std::lcm(wanted, o.components), all = std::lcm(needed, block);
-  if (all <= max_block_size) return all;  // else blocks of the layout are what can be done without
-  require(needed <= max_block_size, [&] {
+  const auto too_many = [&](int rows) {
     return "DistributedSolver: reordering keeps " + std::to_string(max_block_size) +
            " rows together at most; block_size " + std::to_string(wanted) + " and " +
-           std::to_string(o.components) + " components need " + std::to_string(needed);
-  });
+           std::to_string(o.components) + " components need " + std::to_string(rows);
+  };
+  require(wanted <= max_block_size, [&] { return too_many(wanted); });
+  const int needed = std::lcm(wanted, o.components), all = std::lcm(needed, block);
+  if (all <= max_block_size) return all;  // else blocks of the layout are what can be done without
+  require(needed <= max_block_size, [&] { return too_many(needed); });
   return needed;
 }
 
@@ -126,7 +128,6 @@ void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channe
   agreement.add("the memory", Context<Exec>::memory);
   agreement.add("the preconditioner object", M != nullptr ? M->name() : "");
   agreement.add("whether that is of the whole matrix", of_partition(M) ? 1.0 : 0.0);
-  agreement.add("the number of vectors of the null space", double(null_vectors_.size()));
   detail::add_options(agreement, o);
   agreement.require_of_all(channel);
 }
@@ -167,8 +168,8 @@ void DistributedSolver<V, Exec>::prepare_in(PartitionedMatrix<V> A,
     agree(partition == nullptr ? "prepare" : "prepare with a partition", *A.halo_->channel,
           preconditioner_.get());
     const InstanceScope scope(ctx_.execution_space_instance());
-    A.halo_->channel->on_each([&] { detail::check_storage(A, options_.storage); });
     const PartitionedMatrix<V> matrix = redistributed(A, partition);
+    A.halo_->channel->on_each([&] { detail::check_storage(matrix, options_.storage); });
     moved_ = nullptr;
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, matrix.halo_);
     take_ways(matrix);
@@ -206,6 +207,9 @@ void DistributedSolver<V, Exec>::take_ways(const PartitionedMatrix<V>& matrix) {
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::take_null_space(const PartitionedMatrix<V>& A) {
   std::vector<Vector<const V, Space>> vectors = null_vectors_;
+  detail::Agreement agreement("DistributedSolver");
+  agreement.add("the number of vectors of the null space", double(vectors.size()));
+  agreement.require_of_all(*A.halo_->channel);
   A.halo_->channel->on_each([&] {
     for (const auto& vector : vectors)
       require(vector.extent(0) == static_cast<std::size_t>(A.rows()), [&] {
@@ -232,6 +236,7 @@ void DistributedSolver<V, Exec>::set_null_space(std::vector<Vector<const V, Spac
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& given) {
   const PartitionedMatrix<V> A = given;  // which may be this solver's own
+  PartitionedMatrix<V> matrix = A;
   require(matrix_.halo_ != nullptr, "DistributedSolver: update_values needs a prepare");
   A.halo().channel->together([&] {
     agree("update_values", *A.halo_->channel, preconditioner_.get());
@@ -240,17 +245,17 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& given
           A.first_row() == given_.first_row() && A.all_rows() == given_.all_rows() &&
               detail::same_pattern(detail::default_instance<Kokkos::DefaultHostExecutionSpace>(),
                                    A.block_, given_.block_) &&
-              A.halo_->has_pattern_of(*given_.halo_) &&
-              (!matrix_.move_ || A.halo_->channel->has_ranks_of(*given_.halo_->channel)),
+              A.halo_->has_pattern_of(*given_.halo_),
           "DistributedSolver: update_values needs the partition and pattern of prepare");
-      detail::check_storage(A, storage_);
+      require(!matrix_.move_ || A.halo_->channel->has_ranks_of(*given_.halo_->channel),
+              "DistributedSolver: update_values needs the ranks of prepare, in the same order, "
+              "where rows were moved");
     });
+    if (matrix_.move_) matrix = detail::moved_values(A, matrix_, *matrix_.move_);
+    A.halo_->channel->on_each([&] { detail::check_storage(matrix, storage_); });
   });
-  const PartitionedMatrix<V> before = matrix_;
   change(A, [&] {
     const InstanceScope scope(ctx_.execution_space_instance());
-    const PartitionedMatrix<V> matrix =
-        before.move_ ? detail::moved_values(A, before, *before.move_) : A;
     const bool is_same_channel = ranks_->is_over(*A.halo_->channel);
     if (is_same_channel)
       ranks_->take_values(matrix.halo_);

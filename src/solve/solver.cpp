@@ -240,8 +240,6 @@ struct Solver<V, Exec>::State {
                                as_prepared.storage == StoragePrecision::lossless};
     detail::plan_iterations(system, work);
     column_work.recorded.forget();  // of another layout
-    null_space.set_up(system, as_prepared.null_space == NullSpace::constant, null_vectors,
-                      ordering);
     ctx->fence();
   }
 
@@ -257,7 +255,13 @@ struct Solver<V, Exec>::State {
     as_prepared.method = method_for(rows, cols);
     given_rows = rows;
     given_cols = cols;
-    change(steps);
+    change([&] {
+      steps();
+      // Not again for other values, which ranks may lay out anew one without the others.
+      null_space.set_up(system, as_prepared.null_space == NullSpace::constant, null_vectors,
+                        ordering);
+      ctx->fence();
+    });
   }
 
   /// Runs steps that leave the solver prepared. When one fails, nothing stays of what they changed in part:

@@ -76,6 +76,13 @@ if [ "$metis" = ON ]; then
 fi
 expect 0 "${run[@]}" solve A.mtx --precision f32/f64 --rtol 1e-12 --json parts.json -q
 grep -q '"error": [0-9.]*e-1[0-9]' parts.json || fail "float values, double accuracy: $(grep error parts.json)"
+{ echo '%%MatrixMarket matrix coordinate real symmetric'; echo '60 60 119'  # no ends are held
+  for i in $(seq 1 60); do echo "$i $i $(( i == 1 || i == 60 ? 1 : 2 ))"; [ "$i" = 1 ] || echo "$i $((i - 1)) -1"; done; } > chain.mtx
+expect 0 "${run[@]}" solve chain.mtx --null-space constant --rhs a-times-ones -q
+{ echo '%%MatrixMarket matrix array real general'; echo '60 1'; echo 1; for i in $(seq 2 59); do echo 0; done; echo -1; } > chain.b.mtx
+expect 0 "${run[@]}" solve chain.mtx --null-space constant --rhs chain.b.mtx --reorder rcm -o chain.x.mtx
+tail -n +3 chain.x.mtx | awk '{ sum += $1 } NR == 1 { first = $1 } END { if (sum ^ 2 > 1e-12 || (first - 29.5) ^ 2 > 1e-6) exit 1 }' ||
+  fail "x without a constant"
 # Rigid motions of nodes in a file, as of the problem that brings its own; their unknowns stay together.
 { echo '%%MatrixMarket matrix array real general'; echo '1860 1'
   for y in $(seq 0 30); do for x in $(seq 1 30); do printf '%s\n%s\n' "$x" "$y"; done; done; } > points.mtx

@@ -255,6 +255,60 @@ TEST_CASE("values move on the ranks of the matrix whose rows were moved, and on 
   MPI_Comm_free(&backwards);
 }
 
+TEST_CASE(
+    "values that a layout refuses on one rank are refused on all, also over another communicator") {
+  const auto problem = known_problem<double>("poisson2d:15x14");
+  DistributedSolver<double> solver(one_thread(), {.format = {"dia-symmetric", 1}, .rtol = 1e-9});
+  solver.prepare(partitioned(problem.A), {});
+  const Communicator duplicate;
+  auto broken = problem;
+  broken.A.values = Vector<double>("values", problem.A.values.extent(0));
+  Kokkos::deep_copy(broken.A.values, problem.A.values);
+  broken.A.values(problem.A.nonzeros - 2) = 0.5;
+  CHECK(thrown_by([&] { solver.update_values(partitioned(broken.A, duplicate)); }) != "");
+  const Communicator another;
+  const auto A = partitioned(problem.A, another);
+  solver.prepare(A, {});
+  check_solve(solver, A, problem);
+  for (int k = 0; k < 2; ++k) {
+    const Communicator next;
+    const auto again = partitioned(problem.A, next);
+    solver.update_values(again);
+    CHECK(&*solver.matrix().ranks().channel() == &*next.channel());
+    check_solve(solver, again, problem);
+  }
+}
+
+TEST_CASE("float stores the block that rows have moved to") {
+  const auto P = known_problem<double>("poisson2d:8x8");
+  const auto A = partitioned(P.A);
+  SolveOptions options{
+      .storage = StoragePrecision::f32, .reordering = Reordering::rcm, .rtol = 1e-12};
+  DistributedSolver<double> solver(one_thread(), options);
+  solver.prepare(A, {});
+  check_solve(solver, A, P);
+  // A coupling of the first two ranks' rows which comes to be in one block, and then is too large.
+  auto large = P;
+  const index_t row = bound(P.rows(), 1) - 1;
+  index_t at = P.A.row_offsets(row);
+  while (P.A.columns(at) <= row && at + 1 < P.A.row_offsets(row + 1)) ++at;
+  large.A.values = Vector<double>("values", P.A.values.extent(0));
+  Kokkos::deep_copy(large.A.values, P.A.values);
+  large.A.values(at) = 1e50;
+  const auto with_large = partitioned(large.A);
+  const std::vector<int> to_first(static_cast<std::size_t>(A.rows()), 0);
+  const PartitionOptions all_on_first{.kind = Partition::given, .rank_of_row = to_first};
+  CHECK_THAT(
+      thrown_by([&] { solver.prepare(with_large, all_on_first); }),
+      ContainsSubstring("row " + std::to_string(row) + " is too large for storage in float"));
+  solver.prepare(A, all_on_first);
+  CHECK_THAT(thrown_by([&] { solver.update_values(with_large); }),
+             ContainsSubstring("is too large for storage in float"));
+  check_solve(solver, A, P);  // with what there was
+  if (ranks > 1)
+    CHECK(thrown_by([&] { solver.prepare(with_large); }).find("too large") == std::string::npos);
+}
+
 TEST_CASE("what stays together when rows are moved and reordered") {
   const auto nodes = with_known_solution("nodes", shuffled(generate_problem("elasticity3d:3"), 3));
   const auto A = scattered(nodes.A, {.block_size = 3});
@@ -273,6 +327,8 @@ TEST_CASE("what stays together when rows are moved and reordered") {
   check_solve(solver, A, nodes);
   CHECK_THAT(thrown_by([&] { solver.prepare(A, {.block_size = 8}); }),
              ContainsSubstring("block_size 8 and 3 components need 24"));
+  CHECK_THAT(thrown_by([&] { solver.prepare(A, {.block_size = 715827883}); }),
+             ContainsSubstring("block_size 715827883"));
 }
 
 TEST_CASE("a rank without rows may say that any is its first when rows are moved") {

@@ -101,6 +101,17 @@ TEST_CASE("multigrid sees asymmetry between ranks") {
 TEST_CASE("singular systems have the x without a part in the null space") {
   check_null_spaces(one_thread());
 }
+TEST_CASE("float vectors know a null space") {
+  const auto P = neumann_problem(neumann_laplacian("poisson2d:9x7"));
+  const CsrMatrix<float> in_float = convert_values<float>(P.A);
+  const auto A = partitioned(in_float);
+  DistributedSolver<float> solver(one_thread(), {.rtol = 1e-5, .null_space = NullSpace::constant});
+  solver.prepare(A);
+  Vector<float> b("b", P.b.extent(0)), x("x", static_cast<std::size_t>(A.rows()));
+  for (std::size_t i = 0; i < b.extent(0); ++i) b(i) = static_cast<float>(P.b(i));
+  CHECK(solver.solve(own_part(A, b), x).converged());
+  CHECK(relative_difference(whole_of(A, x), P.solution) < 1e-3);
+}
 TEST_CASE("null spaces that are none, or not the same on all ranks, are refused on all") {
   const auto P = neumann_problem(neumann_laplacian("poisson2d:9x7"));
   const auto A = partitioned(P.A);
