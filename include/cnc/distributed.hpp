@@ -367,6 +367,7 @@ class DistributedSolver {
 
  private:
   void agree(const char* call, detail::Channel& channel, PreconditionerBase<V, Exec>* M) const;
+  void forget();  ///< not prepared any more
   /// Collective: prepared for A, or not at all where a rank fails. steps: returns what is iterated with.
   void change(const PartitionedMatrix<V>& A, const std::function<PartitionedMatrix<V>()>& steps);
   void prepare_in(PartitionedMatrix<V> A, const PartitionOptions* partition);

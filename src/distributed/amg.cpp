@@ -150,11 +150,7 @@ struct DistributedAmg<V, Exec>::State {
     if (!move) return vectors;
     detail::VectorWay<V, Exec> there(ctx, detail::PartitionAccess::halo(matrix)->channel,
                                      move->there, nullptr);
-    for (auto& vector : vectors) {
-      const auto moved = uninitialized<V, Space>("cnc::near_null_space", there.rows_there());
-      there.bring(ctx, vector.data(), moved.data());
-      vector = moved;
-    }
+    for (auto& vector : vectors) vector = there.brought(ctx, vector);
     detail::wait_for(ctx.execution_space_instance());
     return vectors;
   }

@@ -65,6 +65,12 @@ class VectorWay {
         exchange_(ctx, channel, way.plan, messages) {}
 
   std::size_t rows_there() const { return places_.extent(0); }
+  /// The vector as it is there. As bring.
+  Vector<W, Space> brought(const Context<Exec>& ctx, const Vector<const W, Space>& from) {
+    const auto to = uninitialized<W, Space>("cnc::moved", rows_there());
+    bring(ctx, from.data(), to.data());
+    return to;
+  }
   /// Enqueues the last step. Collective.
   void bring(const Context<Exec>& ctx, const W* from, W* to) {
     exchange_.begin(ctx, sent_rows_, from);

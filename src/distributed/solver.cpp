@@ -133,6 +133,14 @@ void DistributedSolver<V, Exec>::agree(const char* call, detail::Channel& channe
 }
 
 template <class V, class Exec>
+void DistributedSolver<V, Exec>::forget() {
+  matrix_ = given_ = {};
+  solver_.forget_matrix();
+  block_ = {};
+  moved_ = nullptr;
+}
+
+template <class V, class Exec>
 void DistributedSolver<V, Exec>::change(const PartitionedMatrix<V>& A,
                                         const std::function<PartitionedMatrix<V>()>& steps) {
   matrix_ = given_ = {};
@@ -140,9 +148,7 @@ void DistributedSolver<V, Exec>::change(const PartitionedMatrix<V>& A,
   try {
     A.halo_->channel->together([&] { matrix = steps(); });
   } catch (...) {  // it may have come to an end on some ranks
-    solver_.forget_matrix();
-    block_ = {};
-    moved_ = nullptr;
+    forget();
     throw;
   }
   matrix_ = matrix;
@@ -170,7 +176,6 @@ void DistributedSolver<V, Exec>::prepare_in(PartitionedMatrix<V> A,
     const InstanceScope scope(ctx_.execution_space_instance());
     const PartitionedMatrix<V> matrix = redistributed(A, partition);
     A.halo_->channel->on_each([&] { detail::check_storage(matrix, options_.storage); });
-    moved_ = nullptr;
     ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, matrix.halo_);
     take_ways(matrix);
     take_null_space(A);
@@ -199,6 +204,7 @@ PartitionedMatrix<V> DistributedSolver<V, Exec>::redistributed(
 
 template <class V, class Exec>
 void DistributedSolver<V, Exec>::take_ways(const PartitionedMatrix<V>& matrix) {
+  moved_ = nullptr;
   if (matrix.move_)
     moved_ = std::make_shared<detail::MovedVectors<V, Exec>>(ctx_, matrix.halo_->channel,
                                                              *matrix.move_, ranks_->messages());
@@ -218,12 +224,8 @@ void DistributedSolver<V, Exec>::take_null_space(const PartitionedMatrix<V>& A) 
                " rows";
       });
   });
-  for (auto& vector : vectors) {
-    if (!moved_) break;
-    const auto there = uninitialized<V, Space>("cnc::null_space", moved_->there.rows_there());
-    moved_->there.bring(ctx_, vector.data(), there.data());
-    vector = there;
-  }
+  if (moved_)
+    for (auto& vector : vectors) vector = moved_->there.brought(ctx_, vector);
   solver_.set_null_space(std::move(vectors));
 }
 
@@ -256,12 +258,12 @@ void DistributedSolver<V, Exec>::update_values(const PartitionedMatrix<V>& given
   });
   change(A, [&] {
     const InstanceScope scope(ctx_.execution_space_instance());
-    const bool is_same_channel = ranks_->is_over(*A.halo_->channel);
-    if (is_same_channel)
+    if (ranks_->is_over(*A.halo_->channel)) {
       ranks_->take_values(matrix.halo_);
-    else
+    } else {
       ranks_ = std::make_shared<detail::AmongRanks<V, Exec>>(ctx_, matrix.halo_);
-    if (!is_same_channel) take_ways(matrix);
+      take_ways(matrix);
+    }
     solver_.go_on_among(others());
     if (auto* const M = of_partition(preconditioner_.get())) M->take(matrix);
     block_.values = copy_to<Space>(matrix.block_.values);  // the pattern is there
@@ -339,12 +341,7 @@ SolveReport DistributedSolver<V, Exec>::solve(const Vector<const V, Space>& b,
         });
     } catch (...) {
       // How many exchanges the queues of ranks have come to is no longer the same on all.
-      if (ranks_->link() != RankLink::mpi) {
-        matrix_ = given_ = {};
-        solver_.forget_matrix();
-        block_ = {};
-        moved_ = nullptr;
-      }
+      if (ranks_->link() != RankLink::mpi) forget();
       throw;
     }
     double sums[] = {report.bytes, report.flops};

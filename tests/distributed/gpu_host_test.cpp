@@ -34,6 +34,14 @@ class ByMessages {
   ~ByMessages() { world().limit_link(RankLink::devices); }
 };
 
+/// In each other's memory, and by messages.
+template <class Check>
+void check_both_ways(const Check& check) {
+  check();
+  const ByMessages scope;
+  check();
+}
+
 /// How a solve was done, in words.
 std::string form_of(const SolveOptions& options, const char* problem = "poisson2d:15x14") {
   return to_string(solve_in_parts(emulated(), known_problem<double>(problem), options).report.form);
@@ -89,39 +97,25 @@ TEST_CASE("ranks of emulated devices have the residuals of hosts by messages") {
   check_methods(emulated());
 }
 TEST_CASE("ranks of emulated devices choose methods with the transpose") {
-  check_choice_with_transpose(emulated());
-  const ByMessages scope;
-  check_choice_with_transpose(emulated());
+  check_both_ways([] { check_choice_with_transpose(emulated()); });
 }
 TEST_CASE("ranks of emulated devices have preconditioners of their blocks") {
-  check_preconditioners(emulated());
-  const ByMessages scope;
-  check_preconditioners(emulated());
+  check_both_ways([] { check_preconditioners(emulated()); });
 }
 TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
-  check_multigrid(emulated());
-  const ByMessages scope;
-  check_multigrid(emulated());
+  check_both_ways([] { check_multigrid(emulated()); });
 }
 TEST_CASE("ranks of emulated devices store values in float under double vectors") {
-  check_storage_in_float(emulated());
-  const ByMessages scope;
-  check_storage_in_float(emulated());
+  check_both_ways([] { check_storage_in_float(emulated()); });
 }
 TEST_CASE("ranks of emulated devices solve singular systems") {
-  check_null_spaces(emulated());
-  const ByMessages scope;
-  check_null_spaces(emulated());
+  check_both_ways([] { check_null_spaces(emulated()); });
 }
 TEST_CASE("ranks of emulated devices solve where prepare has moved the rows to") {
-  check_moved(emulated());
-  const ByMessages scope;
-  check_moved(emulated());
+  check_both_ways([] { check_moved(emulated()); });
 }
 TEST_CASE("ranks of emulated devices have the same bits on every run") {
-  check_bits(emulated());
-  const ByMessages scope;
-  check_bits(emulated());
+  check_both_ways([] { check_bits(emulated()); });
 }
 TEST_CASE("ranks of emulated devices have the same bits by messages as in each other's memory") {
   const auto problem = known_problem<double>("poisson3d:7");
@@ -271,9 +265,7 @@ TEST_CASE("emulated devices multiply with the transpose of other values") {
       }
     }
   };
-  check();
-  const ByMessages scope;
-  check();
+  check_both_ways(check);
 }
 
 TEST_CASE("emulated devices: float vectors, and ranks without rows") {
@@ -286,9 +278,7 @@ TEST_CASE("emulated devices: float vectors, and ranks without rows") {
     for (const Method method : {Method::pcg, Method::bicgstab, Method::bicg, Method::gmres})
       CHECK(solve_in_parts(emulated(), few, {.method = method}).report.converged());
   };
-  check();
-  const ByMessages scope;
-  check();
+  check_both_ways(check);
 }
 
 namespace {
