@@ -53,15 +53,6 @@ void with_halo_kernel(int per_thread, bool among, const F& f) {
   }
 }
 
-/// Calls f.template operator()<Recurrence>() for that by which the method at this place in Methods has such a form.
-template <class V, class F>
-void with_halo_recurrence(int method, const F& f) {
-  Methods<V>::for_each([&]<class Method>(int m) {
-    if constexpr (has_halo_form<Method>())
-      if (m == method) f.template operator()<typename OneMeetingOf<Method>::Recurrence>();
-  });
-}
-
 /// Blocks for a matrix of so many rows.
 inline index_t halo_blocks(const DeviceFacts& facts, index_t rows) {
   return std::min<index_t>(facts.processors, ceil_div(rows, tuning::least_halo_rows));

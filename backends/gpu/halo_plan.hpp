@@ -41,14 +41,20 @@ constexpr bool has_halo_form() {
   }
 }
 
+/// Calls f.template operator()<Recurrence>() for that by which the method at this place in Methods has such a form.
+template <class V, class F>
+void with_halo_recurrence(int method, const F& f) {
+  Methods<V>::for_each([&]<class Method>(int m) {
+    if constexpr (has_halo_form<Method>())
+      if (m == method) f.template operator()<typename OneMeetingOf<Method>::Recurrence>();
+  });
+}
+
 /// How many vectors of its halo the method at this place in Methods keeps; 0: it has no such form.
 template <class V>
 int halo_vectors_of(int method) {
   int vectors = 0;
-  Methods<V>::for_each([&]<class Method>(int m) {
-    if constexpr (has_halo_form<Method>())
-      if (m == method) vectors = count(OneMeetingOf<Method>::Recurrence::halo);
-  });
+  with_halo_recurrence<V>(method, [&]<class Recurrence>() { vectors = count(Recurrence::halo); });
   return vectors;
 }
 

@@ -34,6 +34,8 @@ struct HaloRun : HaloRows<wave, per_thread, M, V, Method, among> {
       const double d = double(t.gathered[local]);
       t.constant[local] = static_cast<V>(1 / (d * d));  // of r r in the caller's r . r
     });
+    typename Rows::OwnRows rows;
+    this->load_rows(t, rows);
     // Vector by vector, since registers are held all the way: r last, in whose place D is.
     for_vectors<beside>([&](auto k) {
       if (first)
@@ -45,12 +47,12 @@ struct HaloRun : HaloRows<wave, per_thread, M, V, Method, among> {
     for_vectors<kept>([&](auto j) {
       for (V& value : t.own[j]) value = 0;
       if (first || j == x) return;
-      this->load_own(t, j, [&](int k, index_t local, V value) {
+      this->load_own(t, rows, j, [&](int k, index_t local, V value) {
         const V d = t.gathered[local];
         t.own[j][k] = contains(Method::halo, j) ? d * value : value / d;
       });
     });
-    this->load_own(t, r, [&](int, index_t local, V value) { t.gathered[local] *= value; });
+    this->load_own(t, rows, r, [&](int, index_t local, V value) { t.gathered[local] *= value; });
     block_barrier();
     if constexpr (among) {
       this->share_with_peers(

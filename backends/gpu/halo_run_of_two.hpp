@@ -36,13 +36,16 @@ struct HaloRunOfTwo : HaloRows<wave, per_thread, M, V, Method, among> {
                                              : 2;
 
   CNC_GPU_DEVICE void load_vectors(State& t, bool first, std::uint32_t& epoch) const {
+    typename Rows::OwnRows rows;
+    this->load_rows(t, rows);
     const auto zero_or = [&](auto vector, bool exists) {
       for (V& value : t.own[vector]) value = 0;
       if (exists)
-        this->load_own(t, vector, [&](int k, index_t, V value) { t.own[vector][k] = value; });
+        this->load_own(t, rows, vector, [&](int k, index_t, V value) { t.own[vector][k] = value; });
     };
     zero_or(std::integral_constant<int, x>(), false);
-    this->load_own(t, shadow, [&](int, index_t local, V value) { t.constant[local] = value; });
+    this->load_own(t, rows, shadow,
+                   [&](int, index_t local, V value) { t.constant[local] = value; });
     for_vectors<Method::halo>([&](auto vector) {
       const bool exists = vector == r || !first;
       V* const of_halo = t.of_halo[place<vector>];
@@ -78,36 +81,31 @@ struct HaloRunOfTwo : HaloRows<wave, per_thread, M, V, Method, among> {
     return row;
   }
 
-  /// What the first product gathers.
-  CNC_GPU_DEVICE void direct(State& t, const MethodScalars& s) const {
-    const Direction pass(s);
+  /// What a product gathers: a vector after the pass before it, of own rows after prepare(k, local number).
+  template <int vector, class Pass, class Prepare>
+  CNC_GPU_DEVICE void gather_after(State& t, const Pass& pass, const Prepare& prepare) const {
     for_own(t, [&](int k, index_t local) {
-      Row<V> row = row_before([&](auto vector) { return t.own[vector][k]; });
+      prepare(k, local);
+      Row<V> row = row_before([&](auto before) { return t.own[before][k]; });
       pass(row);
-      t.gathered[local] = row[p];
+      t.gathered[local] = row[vector];
     });
     for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
-      Row<V> row = row_before([&](auto vector) { return t.of_halo[place<vector>][i]; });
+      Row<V> row = row_before([&](auto before) { return t.of_halo[place<before>][i]; });
       pass(row);
-      t.gathered[t.part.own + i] = t.of_halo[place<p>][i] = row[p];
+      t.gathered[t.part.own + i] = row[vector];
+      if constexpr (vector == p) t.of_halo[place<p>][i] = row[p];
     }
   }
-
-  /// What the second gathers. Its results of the halo take the place of r there, which then is in `gathered`.
+  CNC_GPU_DEVICE void direct(State& t, const MethodScalars& s) const {
+    gather_after<p>(t, Direction(s), [](int, index_t) {});
+  }
+  /// Results of the second product in the halo take the place of r there, which then is in `gathered`.
   CNC_GPU_DEVICE void step_half(State& t, const MethodScalars& s) const {
-    const HalfStep pass(s);
-    for_own(t, [&](int k, index_t local) {
+    gather_after<r>(t, HalfStep(s), [&](int k, index_t local) {
       t.own[p][k] = t.gathered[local];
       t.own[of_first][k] = t.own[of_second][k];
-      Row<V> row = row_before([&](auto vector) { return t.own[vector][k]; });
-      pass(row);
-      t.gathered[local] = row[r];
     });
-    for (index_t i = thread_index(); i < t.part.halo; i += block_threads()) {
-      Row<V> row = row_before([&](auto vector) { return t.of_halo[place<vector>][i]; });
-      pass(row);
-      t.gathered[t.part.own + i] = row[r];
-    }
   }
 
   CNC_GPU_DEVICE void update(State& t, const MethodScalars& s) const {

@@ -88,8 +88,10 @@ void PlanEntries<wave, Operand, V>::make_parts(const Queue& queue, const Operand
     } catch (const OutOfMemory&) {
     }
   }
-  plan.halo_refused = plan.halo == nullptr ? halo_vectors_of<V>(method) : 0;
-  if (plan.halo) plan.halo->pattern = pattern_of(A);
+  if (plan.halo)
+    plan.halo->pattern = pattern_of(A);
+  else
+    plan.refuse_halo(halo_vectors_of<V>(method));
 }
 
 template <int wave, class Operand, class V, class Method>
@@ -211,7 +213,7 @@ struct MethodRunner {
   /// Runs with one meeting per product, unless the matrix has no parts that fit or its values do not allow it.
   bool one_meeting() {
     if constexpr (has_halo_form<Method>()) {
-      if (M.kind == PreconditionerKind::block_jacobi || plan.halo_unfit >= halo_vectors())
+      if (M.kind == PreconditionerKind::block_jacobi || plan.is_halo_unfit(halo_vectors()))
         return false;
       const bool preconditioned = M.kind == PreconditionerKind::jacobi;
       if (!has_parts(preconditioned)) return false;
@@ -221,8 +223,7 @@ struct MethodRunner {
               queue, method_index<V, Method>(), halo, A.values,
               preconditioned ? M.inverse : nullptr, vectors_of_recurrence<Method>(v), scalars,
               initial(), &outcome())) {
-        plan.halo.reset();
-        plan.halo_refused = halo_vectors();
+        plan.refuse_halo(halo_vectors());
         if (peers() != nullptr)  // others wait for it
           throw DeviceError("halo_run", "gpu",
                             "the device has no room for a launch that others make");
@@ -256,18 +257,15 @@ struct MethodRunner {
   bool has_parts(bool preconditioned) {
     if (plan.halo && !holds_parts(*plan.halo, preconditioned)) plan.forget_halo();
     if (plan.halo && peers() != nullptr) plan.halo->peers = *peers();  // new after an update
-    if (!plan.halo && !is_refused() && (run.form == SolveForm::one_meeting || parts_pay())) {
+    if (!plan.halo && !plan.is_halo_refused(halo_vectors()) &&
+        (run.form == SolveForm::one_meeting || parts_pay())) {
       PlanEntries<wave, Operand, V>::make_parts(queue, A, plan, method_index<V, Method>(),
                                                 preconditioned, peers());
-      if (peers() != nullptr && !all_ranks(plan.halo != nullptr)) {
-        plan.halo.reset();
-        plan.halo_refused = halo_vectors();
-      }
+      if (peers() != nullptr && !all_ranks(plan.halo != nullptr)) plan.refuse_halo(halo_vectors());
     }
     return plan.halo != nullptr;
   }
   static int halo_vectors() { return halo_vectors_of<V>(method_index<V, Method>()); }
-  bool is_refused() const { return plan.halo_refused != 0 && halo_vectors() >= plan.halo_refused; }
 
   /// Among ranks the same on all: there the pattern is another one only after renew(true), since some may have it in new arrays
   /// and others not.
@@ -407,8 +405,9 @@ struct MethodRunner {
   bool may_scale() const {
     using Halo = HaloEntries<wave, typename Operand::value_type, V>;
     const bool meets_once_later =  // then parts are being paid for
-        has_halo_form<Method>() && asks_for(SolveForm::one_meeting) && !is_refused() &&
-        has_row_pattern(A) && Halo::may_fit(queue, A.rows, stored_values(A));
+        has_halo_form<Method>() && asks_for(SolveForm::one_meeting) &&
+        !plan.is_halo_refused(halo_vectors()) && has_row_pattern(A) &&
+        Halo::may_fit(queue, A.rows, stored_values(A));
     return plan.may_scale && !plan.scaling_refused && !meets_once_later && peers() == nullptr &&
            !between() && M.kind == PreconditionerKind::jacobi && !M.uniform &&
            A.rows >= tuning::least_scaled_rows && left() >= tuning::least_scaled_iterations &&

@@ -68,10 +68,8 @@ struct DeviceRunPlan final : RunPlan {
   /// @{
   /// Runs with one meeting per product.
   std::unique_ptr<HaloPlan<V>> halo;  ///< null: none, or not yet
-  /// It does not fit, or the device did not start it, with so many vectors of the halo or more: not tried again; 0: not known.
-  int halo_refused = 0;
-  /// The values do not allow it with so many or fewer (methods with more ask less of them); 0: not known.
-  int halo_unfit = 0;
+  int halo_refused = 0;               ///< see refuse_halo; 0: never
+  int halo_unfit = 0;     ///< the values do not allow it, see is_halo_unfit; 0: not known
   offset_t products = 0;  ///< that were done in other forms and could have been of this one
   bool some_have_no_grid = false;  ///< of the ranks
   /// @}
@@ -105,6 +103,14 @@ struct DeviceRunPlan final : RunPlan {
     unscaled_iterations = 0;
     for (auto& kept : graphs) kept.graph.reset();  // other ranks may be reached otherwise
   }
+  /// With so many vectors of the halo it does not fit, or the device did not start it: with so many or more it is not tried again.
+  void refuse_halo(int vectors) {
+    halo.reset();
+    halo_refused = vectors;
+  }
+  bool is_halo_refused(int vectors) const { return halo_refused != 0 && vectors >= halo_refused; }
+  /// Methods with more vectors of the halo ask less of the values.
+  bool is_halo_unfit(int vectors) const { return vectors <= halo_unfit; }
   void forget_halo() {
     halo.reset();
     halo_refused = 0;

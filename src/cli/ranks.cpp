@@ -369,9 +369,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
     const double start = now();
     const auto solve = [&]<class V>(const CsrMatrix<V>& whole) {
       const auto A = partitioned(state_->world, matrix, whole, request);
-      SolveRequest own = request;
-      if (request.precision == Precision::f32_f64) own.options.storage = StoragePrecision::f32;
-      return solve_in_parts(A, ctx, matrix.name, own, start);
+      return solve_in_parts(A, ctx, matrix.name, request, start);
     };
     if (request.precision != Precision::f32) return solve(matrix.A);
     const bool has_whole = is_first() && !matrix.parts;

@@ -59,6 +59,7 @@ SolveRequest request_from(const SolveArguments& arguments) {
   options.preconditioner_block_size = preconditioner.block_size;
   request.preconditioner = preconditioner;
   options.format = parse_format(arguments.format);
+  if (request.precision == Precision::f32_f64) options.storage = StoragePrecision::f32;
   options.rtol = arguments.rtol.value_or(default_rtol(request.precision));
   options.reference =
       arguments.relative_to == "b" ? ToleranceReference::rhs : ToleranceReference::initial_residual;

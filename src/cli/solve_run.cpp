@@ -125,11 +125,9 @@ double solve_bytes(const SolveRequest& request, MemorySpace memory, index_t rows
 SolveOutcome run_solve(const ContextRequest& where, const LoadedMatrix& matrix,
                        const SolveRequest& request) {
   return with_context(where, [&](auto& ctx) {
-    SolveRequest own = request;
     if (request.precision == Precision::f32)
-      return solve_in(ctx, matrix.name, convert_values<float>(matrix.A), own);
-    if (request.precision == Precision::f32_f64) own.options.storage = StoragePrecision::f32;
-    return solve_in(ctx, matrix.name, matrix.A, own);
+      return solve_in(ctx, matrix.name, convert_values<float>(matrix.A), request);
+    return solve_in(ctx, matrix.name, matrix.A, request);
   });
 }
 
