@@ -57,7 +57,8 @@ struct AmgLevel {
   int block_size = 1;     ///< unknowns to a node
   std::string format;     ///< the layout for products, "bcsr:6"
   double largest_eigenvalue =
-      0;  ///< estimate for D^-1 A, from above as a rule; 0 of the last level
+      0;          ///< estimate for D^-1 A, from above as a rule; 0 of the last level
+  int ranks = 1;  ///< that have some of the rows; 0: each of several ranks has them all
 };
 
 /// What a set-up has built.

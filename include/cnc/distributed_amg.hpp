@@ -14,6 +14,8 @@ namespace cnc {
 /// Algebraic multigrid by smoothed aggregation of a whole matrix on several ranks: Amg, whose iterations do not grow with the number of
 /// ranks. Aggregates are of the nodes of one rank; prolongations are smoothed across ranks, and so is every level. From a level on
 /// that is small beside the own part of the finest one every rank has the whole of it and goes through the levels below by itself, with Amg.
+/// Before that, coarse levels of few rows a rank are on fewer ranks: half of those before, or less. The rows of consecutive ranks go to the first
+/// of them; the others have none from there on, and wait for the correction.
 ///
 /// Set up in the memory of the vectors; the hosts see rows that are coupled with other ranks, and the level that every rank has. That memory
 /// is kept for the next set-up for a matrix of the same size, and given back by clear(). The first prolongation is in factors (AmgHierarchy::in_factors) on all
@@ -24,7 +26,7 @@ namespace cnc {
 /// Errors   as Amg, on all ranks; InvalidArgument (options that differ between ranks, named; block_size > 1 where a rank's first
 ///          row or rows are no multiple of it), UnsupportedOperation (other smoothers).
 /// Cost     set_up as that of Amg for the own rows, and some 50 exchanges a level, most of them for the spectrum; apply 2 degree + 2
-///          exchanges with the neighbours a level, and one of the small level among all ranks. update_values is a set_up.
+///          exchanges with the neighbours a level, two more where the next is on fewer ranks, and one of the small level among all ranks. update_values is a set_up.
 /// Method   Tuminaro & Tong, Parallel smoothed aggregation multigrid: aggregation strategies on massively parallel machines, 2000,
 ///          section 3 (uncoupled aggregation).
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
@@ -34,8 +36,10 @@ class DistributedAmg final : public PartitionedPreconditioner<V, Exec> {
 
   /// Nothing is set up yet. A level of at most whole_rows rows, of all ranks together, is one that every rank has the whole of; 0: 4000, or
   /// a sixteenth of the mean own part of the finest level.
-  /// Errors   as Amg; InvalidArgument (whole_rows < 0).
-  explicit DistributedAmg(const AmgOptions& options = {}, offset_t whole_rows = 0);
+  /// A larger coarse level of which the ranks with rows would have fewer than rank_rows in the mean is on fewer; 0: 1000; 1: all stay.
+  /// Errors   as Amg; InvalidArgument (whole_rows < 0, rank_rows < 0).
+  explicit DistributedAmg(const AmgOptions& options = {}, offset_t whole_rows = 0,
+                          offset_t rank_rows = 0);
   ~DistributedAmg() override;
 
   /// As Amg::set_near_null_space, of the own rows, in the host's memory: as many vectors on all ranks.

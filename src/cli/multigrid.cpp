@@ -15,11 +15,16 @@ void print_hierarchy(std::ostream& out, const AmgHierarchy& h) {
                   print("%zu level%s in %s, %.2f times the nonzeros of the matrix", h.levels.size(),
                         plural(static_cast<long long>(h.levels.size())),
                         h.in_float ? "float" : "double", h.operator_complexity()));
+  const auto where = [](int ranks) -> std::string {
+    if (ranks == 0) return ", on every rank";
+    return ranks > 1 ? print(", on %d ranks", ranks) : "";
+  };
   for (const AmgLevel& level : h.levels)
     dim(count_text(level.rows) + " rows, " + count_text(level.nonzeros) + " nonzeros, " +
         level.format +
         (level.largest_eigenvalue > 0 ? print(", eigenvalues up to %.3g", level.largest_eigenvalue)
-                                      : ""));
+                                      : "") +
+        where(level.ranks));
   const int steps = h.smoother_degree;
   if (h.levels.size() > 1)
     dim(h.smoother == AmgSmoother::chebyshev
@@ -39,6 +44,7 @@ nlohmann::json hierarchy_json(const AmgHierarchy& h) {
                       {"nonzeros", level.nonzeros},
                       {"block_size", level.block_size},
                       {"format", level.format},
+                      {"ranks", level.ranks},
                       {"largest_eigenvalue", level.largest_eigenvalue}});
   return {{"levels", levels},
           {"coarsest_rank", h.coarsest_rank},

@@ -76,7 +76,7 @@ std::shared_ptr<const Halo<M>> halo_in(const std::shared_ptr<Halo<V>>& halo) {
 template <class V, class Exec>
 struct DistributedAmg<V, Exec>::State {
   AmgOptions options;
-  offset_t whole_rows = 0;
+  offset_t whole_rows = 0, rank_rows = 0;
   std::vector<Vector<const V>> near_null;
   PartitionedMatrix<V> matrix;
   detail::KeptMemory<Space> memory;
@@ -100,6 +100,7 @@ struct DistributedAmg<V, Exec>::State {
     agreement.add("max_levels", options.max_levels);
     agreement.add("in_float", options.in_float);
     agreement.add("whole_rows", static_cast<double>(whole_rows));
+    agreement.add("rank_rows", static_cast<double>(rank_rows));
     agreement.add("the number of near-null vectors", static_cast<double>(near_null.size()));
     agreement.require_of_all(channel());
   }
@@ -131,6 +132,12 @@ struct DistributedAmg<V, Exec>::State {
     constexpr int part =
         16;  // of the own part of the first level: then its cycles count for little
     return std::max(least, matrix.all_rows() / (offset_t(part) * channel().size()));
+  }
+
+  /// Rows of a coarse level that ranks with some have at least, in the mean.
+  offset_t least_rows() const {
+    constexpr offset_t least = 1000;  // whose product takes about as long as its exchange
+    return rank_rows > 0 ? rank_rows : least;
   }
 
   /// The near-null vectors where the rows are that are iterated with. Collective.
@@ -202,7 +209,10 @@ struct DistributedAmg<V, Exec>::State {
           return {.row = 0, .fault = "leads to a coarse matrix without an inverted diagonal"};
         }
         const AmgHierarchy& below = whole->hierarchy();
-        facts.levels.insert(facts.levels.end(), below.levels.begin(), below.levels.end());
+        for (const AmgLevel& of_all : below.levels) {
+          facts.levels.push_back(of_all);
+          if (channel().size() > 1) facts.levels.back().ranks = 0;
+        }
         facts.coarsest_rank = below.coarsest_rank;
         facts.levels_together = below.levels_together;
         facts.aggregation_seconds += below.aggregation_seconds;
@@ -248,15 +258,16 @@ struct DistributedAmg<V, Exec>::State {
       laps.add_to(facts.smoother_seconds);
 
       LevelOnRanks<V, Space> coarse;
-      const bool has_next =
-          l + 1 < options.max_levels &&
-          coarsening.coarsen(options, facts.symmetric, inverse, to.largest, coarse, facts);
+      const bool has_next = l + 1 < options.max_levels &&
+                            coarsening.coarsen(options, {small_rows(), least_rows()},
+                                               facts.symmetric, inverse, to.largest, coarse, facts);
       constexpr offset_t still_small = 100000;
       if (!has_next && l > 0 && all_rows <= still_small) return take_whole();
       const offset_t entries = level.A.entries();
       AmgLevel facts_of_level = described(to, entries, b);
       facts_of_level.rows = all_rows;
       facts_of_level.nonzeros = sum_of_all(channel(), entries);
+      facts_of_level.ranks = static_cast<int>(sum_of_all(channel(), to.rows > 0));
       facts.levels.push_back(std::move(facts_of_level));
       if (!has_next) return {};
 
@@ -270,6 +281,13 @@ struct DistributedAmg<V, Exec>::State {
         const auto transfers = coarsening.transfers();
         take(transfers.prolongation, to.prolongation);
         take(transfers.restriction, to.restriction);
+      }
+      if (coarsening.is_gathered()) {
+        const auto ways = coarsening.ways_to_aggregates();
+        take(ways.prolongation, to.spread);
+        take(ways.restriction, to.gather);
+        to.ungathered =
+            zeroed<M, Space>("cnc::amg", static_cast<std::size_t>(ways.prolongation.rows()));
       }
       more.add_to(facts.smoother_seconds);
       level = std::move(coarse);
@@ -313,7 +331,8 @@ struct DistributedAmg<V, Exec>::State {
 };
 
 template <class V, class Exec>
-DistributedAmg<V, Exec>::DistributedAmg(const AmgOptions& options, offset_t whole_rows)
+DistributedAmg<V, Exec>::DistributedAmg(const AmgOptions& options, offset_t whole_rows,
+                                        offset_t rank_rows)
     : state_(std::make_unique<State>()) {
   (void)Amg<V, Exec>(options);  // which checks them
   if (options.smoother == AmgSmoother::gauss_seidel || options.smoother == AmgSmoother::ilu0)
@@ -321,8 +340,10 @@ DistributedAmg<V, Exec>::DistributedAmg(const AmgOptions& options, offset_t whol
                                to_string(options.smoother) +
                                " is not there for a matrix on several ranks");
   require(whole_rows >= 0, "DistributedAmg: whole_rows must not be negative");
+  require(rank_rows >= 0, "DistributedAmg: rank_rows must not be negative");
   state_->options = options;
   state_->whole_rows = whole_rows;
+  state_->rank_rows = rank_rows;
 }
 template <class V, class Exec>
 DistributedAmg<V, Exec>::~DistributedAmg() = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "distributed/blocks_on_ranks.hpp"
+#include "distributed/fewer_ranks.hpp"
 #include "precondition/amg/hierarchy.hpp"
 
 #include <algorithm>
@@ -23,6 +24,13 @@ template <class V, class Space>
 struct LevelOnRanks {
   BlocksOnRanks<V, Space> A;          ///< of square blocks
   NearNullSpace<V, Space> near_null;  ///< of the own rows
+};
+
+/// Where the rows of coarse levels are to be.
+struct RowsOfLevels {
+  offset_t whole = 0;  ///< a level with no more is one that every rank takes the whole of
+  offset_t per_rank =
+      1;  ///< those of others are on so few ranks that they have as many in the mean
 };
 
 /// A graph without the neighbours from `nodes` on, which are the last ones of their rows.
@@ -108,8 +116,9 @@ class CoarseningOnRanks {
 
   /// P and P^T A P, the inverted diagonal and the largest eigenvalue of D^-1 A being given: false where the next level would be no
   /// smaller to speak of.
-  bool coarsen(const AmgOptions& options, bool symmetric, const Vector<V, Space>& inverse,
-               double largest, Level& coarse, AmgHierarchy& facts) {
+  bool coarsen(const AmgOptions& options, const RowsOfLevels& where, bool symmetric,
+               const Vector<V, Space>& inverse, double largest, Level& coarse,
+               AmgHierarchy& facts) {
     constexpr double no_smaller = 0.8;
     Laps laps(exec_);
     const int b = own_.height, k = fine_.near_null.vectors;
@@ -133,6 +142,10 @@ class CoarseningOnRanks {
     first_ = firsts_[static_cast<std::size_t>(channel_.rank())];
     const auto rows = static_cast<double>(fine_.A.halo->all_rows);
     if (firsts_.back() == 0 || double(firsts_.back()) * k > no_smaller * rows) return false;
+    const bool is_whole_next = firsts_.back() * k <= where.whole;
+    gathered_ =
+        is_whole_next ? firsts_ : on_fewer_ranks(firsts_, ceil_div(where.per_rank, offset_t(k)));
+    mine_ = range_of_rank(gathered_, channel_.rank());
 
     set_up_.tentative = tentative_prolongation(exec_, aggregates, b, fine_.near_null,
                                                coarse.near_null, &set_up_.members);
@@ -142,6 +155,7 @@ class CoarseningOnRanks {
       prolongation_ = smoothed(set_up_.strong, aggregates, set_up_.tentative, coarse.near_null,
                                inverse, smoothing_factor(largest));
     laps.add_to(facts.prolongation_seconds);
+    if (is_gathered()) gather(coarse.near_null);
     coarse.A = coarse_matrix(prolongation_.P, prolongation_.columns, aggregates.count);
     laps.add_to(facts.product_seconds);
     return true;
@@ -183,8 +197,8 @@ class CoarseningOnRanks {
             made.rows.add(outside.rows[at], length, b, k, number, values_of);
             for (index_t e = 0; e < length; ++e) {
               const offset_t aggregate = number(e);
-              made.crossing.add(owner_of(aggregate), aggregate, first_node + outside.rows[at],
-                                values_of(e));
+              made.crossing.add(owner_in(firsts_, aggregate), aggregate,
+                                first_node + outside.rows[at], values_of(e));
             }
           }
         });
@@ -203,6 +217,20 @@ class CoarseningOnRanks {
     both.restriction.halo = halo_of(channel, coarse, fine, both.restriction.own.entries(),
                                     std::move(transposed.rows), transposed.columns);
     return both;
+  }
+
+  /// After that, whether the next level is on fewer ranks than have aggregates.
+  bool is_gathered() const { return gathered_ != firsts_; }
+  /// Where it is: from vectors of that level to those on the ranks that have the aggregates, and back.
+  Transfers ways_to_aggregates() const {
+    const int k = fine_.near_null.vectors;
+    const OwnRange made = range_of_rank(firsts_, channel_.rank());
+    const OwnRange there{made.first * k, made.count * k}, here{mine_.first * k, mine_.count * k};
+    const auto& channel = fine_.A.halo->channel;
+    Transfers ways;
+    ways.prolongation = identity_on_ranks<V, Space>(channel, there, here);
+    ways.restriction = identity_on_ranks<V, Space>(channel, here, there);
+    return ways;
   }
 
  private:
@@ -294,10 +322,21 @@ class CoarseningOnRanks {
     return rows;
   }
 
-  /// The rank that has an aggregate.
-  std::size_t owner_of(offset_t aggregate) const {
-    return static_cast<std::size_t>(std::upper_bound(firsts_.begin(), firsts_.end(), aggregate) -
-                                    firsts_.begin() - 1);
+  /// The rank that has an aggregate, by the first one of each.
+  static std::size_t owner_in(const std::vector<offset_t>& firsts, offset_t aggregate) {
+    return static_cast<std::size_t>(std::upper_bound(firsts.begin(), firsts.end(), aggregate) -
+                                    firsts.begin() - 1);
+  }
+
+  /// Near-null vectors where the coarse rows are.
+  void gather(NearNullSpace<V, Space>& coarse) {
+    const auto own = copy_to<HostSpace>(coarse.rows);
+    std::vector<std::vector<V>> lists(static_cast<std::size_t>(channel_.size()));
+    if (own.extent(0) > 0)
+      lists[owner_in(gathered_, first_)].assign(own.data(), own.data() + own.extent(0));
+    std::vector<V> all;
+    for (const auto& of_rank : channel_.exchange_lists(lists)) append(all, of_rank);
+    coarse.rows = copied_there<Space>("cnc::near_null_space", all);
   }
 
   /// The own rows of P^T A P: what own rows of P give, and what those of other ranks do.
@@ -355,19 +394,24 @@ class CoarseningOnRanks {
     return assembled(C, numbers, wider, own);
   }
 
-  /// Sends rows of C that are not own to their owners, and adds up what there is of own ones, in the order of the ranks.
+  /// Sends rows of C to the ranks that have them from now on, and adds up what there is of own ones, in the order of the ranks.
   BlocksOnRanks<V, Space> assembled(const Blocks& C, const ColumnNumbers& row_numbers,
                                     const ColumnNumbers& numbers, index_t own) {
     const int k = C.width;
-    Crossings<V> crossing = rows_of_others(C, row_numbers, numbers, own);
+    const index_t count = mine_.count, kept = std::min(own, count);  // all of the own ones, or none
+    Crossings<V> crossing = rows_of_others(C, row_numbers, numbers, kept);
     const std::vector<Crossing> from_others = crossing.exchanged(channel_);
 
     // Rows that have to do with others: coupled with them, or added to by them.
     Blocks own_rows = C;
-    own_rows.rows = own;
+    own_rows.rows = count;
+    if (count > kept)
+      own_rows.row_offsets = extended<Space>(
+          C.row_offsets, static_cast<std::size_t>(kept) + 1,
+          std::vector<index_t>(static_cast<std::size_t>(count - kept), fetch(C.row_offsets, kept)));
     std::vector<index_t> added, list;
     for (const Crossing& crossed : from_others) {
-      const auto row = static_cast<index_t>(crossed.row - first_);
+      const auto row = static_cast<index_t>(crossed.row - mine_.first);
       if (added.empty() || added.back() != row) added.push_back(row);
     }
     const std::vector<index_t> coupled = rows_beyond(exec_, own_rows, own);
@@ -380,10 +424,10 @@ class CoarseningOnRanks {
                                     });
     BlocksOnRanks<V, Space> coarse;
     coarse.own =
-        with_rows(exec_, own_rows, own, sums.inside, PutRows::in_place, own, "the coarse matrix");
-    on_each(exec_, own, KeepRegular<V>{operand_of(coarse.own)});
+        with_rows(exec_, own_rows, own, sums.inside, PutRows::in_place, count, "the coarse matrix");
+    on_each(exec_, count, KeepRegular<V>{operand_of(coarse.own)});
     exec_.fence();
-    const OwnRange segment{first_ * k, own * k};
+    const OwnRange segment{mine_.first * k, count * k};
     coarse.halo = halo_of(fine_.A.halo->channel, segment, segment, coarse.own.entries(),
                           std::move(sums.others.rows), sums.others.columns);
     return coarse;
@@ -412,7 +456,7 @@ class CoarseningOnRanks {
     std::vector<std::size_t> outside;
     std::vector<V> sums;
     auto next = std::lower_bound(
-        from_others.begin(), from_others.end(), first_ + mine.rows[begin],
+        from_others.begin(), from_others.end(), mine_.first + mine.rows[begin],
         [](const Crossing& crossed, offset_t wanted) { return crossed.row < wanted; });
     for (std::size_t at = begin; at < end; ++at) {
       const index_t i = mine.rows[at];
@@ -421,7 +465,7 @@ class CoarseningOnRanks {
         const auto from = static_cast<std::size_t>(e);
         row.push_back({numbers.everywhere(mine.columns[from]), mine.values.data() + from * block});
       }
-      for (; next != from_others.end() && next->row == first_ + i; ++next)
+      for (; next != from_others.end() && next->row == mine_.first + i; ++next)
         row.push_back({next->column, next->block});
       std::stable_sort(row.begin(), row.end(),
                        [](const Entry& a, const Entry& b) { return a.column < b.column; });
@@ -437,11 +481,12 @@ class CoarseningOnRanks {
       }
       outside.clear();
       for (std::size_t e = 0; e < found.size(); ++e) {
-        if (!numbers.is_own(found[e])) {
+        const offset_t column = found[e] - mine_.first;
+        if (column < 0 || column >= mine_.count) {
           outside.push_back(e);
           continue;
         }
-        made.inside.columns.push_back(static_cast<index_t>(found[e] - first_));
+        made.inside.columns.push_back(static_cast<index_t>(column));
         made.inside.values.insert(made.inside.values.end(), sums.data() + e * block,
                                   sums.data() + (e + 1) * block);
       }
@@ -453,18 +498,18 @@ class CoarseningOnRanks {
           [&](index_t e) { return sums.data() + outside[static_cast<std::size_t>(e)] * block; });
     }
   }
-  /// What C has in coarse rows of other ranks.
+  /// What C has in coarse rows that other ranks have from now on: those behind the first `kept` ones.
   Crossings<V> rows_of_others(const Blocks& C, const ColumnNumbers& row_numbers,
-                              const ColumnNumbers& numbers, index_t own) const {
-    std::vector<index_t> list(static_cast<std::size_t>(C.rows - own));
-    std::iota(list.begin(), list.end(), own);
+                              const ColumnNumbers& numbers, index_t kept) const {
+    std::vector<index_t> list(static_cast<std::size_t>(C.rows - kept));
+    std::iota(list.begin(), list.end(), kept);
     const SomeRows<V> rows = rows_of(exec_, C, std::move(list));
     Crossings<V> crossing =
         made_in_parts(rows.rows.size(), Crossings<V>(channel_.size(), C.block_values()),
                       [&](std::size_t begin, std::size_t end, Crossings<V>& made) {
                         for (std::size_t at = begin; at < end; ++at) {
                           const offset_t row = row_numbers.everywhere(rows.rows[at]);
-                          const std::size_t owner = owner_of(row);
+                          const std::size_t owner = owner_in(gathered_, row);
                           for (index_t e = rows.offsets[at]; e < rows.offsets[at + 1]; ++e) {
                             const auto from = static_cast<std::size_t>(e);
                             made.add(owner, row, numbers.everywhere(rows.columns[from]),
@@ -483,8 +528,10 @@ class CoarseningOnRanks {
   Blocks A_;
   SetUpLevel<V, Space> set_up_;
   OwnProlongation prolongation_;
-  std::vector<offset_t> firsts_;  ///< the first aggregate of each rank, and how many there are
-  offset_t first_ = 0;            ///< of this one
+  std::vector<offset_t> firsts_;    ///< the first aggregate of each rank, and how many there are
+  offset_t first_ = 0;              ///< of this one
+  std::vector<offset_t> gathered_;  ///< the same of the coarse rows, in their order
+  OwnRange mine_;                   ///< of these the own ones
 };
 
 }  // namespace cnc::detail

@@ -44,6 +44,7 @@ struct Coarsening {
   AmgOptions options = {};
   bool symmetric = true, keeps_near_null = false;
   std::vector<Vector<const double>> near_null = {};  ///< of own rows; none: constants
+  offset_t rank_rows = 1;                            ///< so that all ranks stay
 };
 void check_coarsening(const CsrMatrix<double>& A, const PartitionedMatrix<double>& parts,
                       const Coarsening& how) {
@@ -61,13 +62,29 @@ void check_coarsening(const CsrMatrix<double>& A, const PartitionedMatrix<double
   detail::LevelOnRanks<double, HostSpace> coarse;
   AmgHierarchy facts;
   const double largest = 2;
-  const bool found =
-      coarsening.coarsen(how.options, how.symmetric, inverse, largest, coarse, facts);
+  const bool found = coarsening.coarsen(how.options, {.per_rank = how.rank_rows}, how.symmetric,
+                                        inverse, largest, coarse, facts);
   CHECK(found);
   if (!found) return;
   const auto vectors = static_cast<std::size_t>(coarse.near_null.vectors);
   CHECK(coarse.A.halo->all_rows / static_cast<offset_t>(vectors) < A.rows / 2);
-  const auto [P, R] = coarsening.transfers();
+  const auto transfers = coarsening.transfers();
+  const auto &P = transfers.prolongation, &R = transfers.restriction;
+  const bool is_gathered = coarsening.is_gathered();
+  const int have_rows[] = {parts.rows() > 0, coarse.A.rows() > 0};
+  int ranks[2];
+  MPI_Allreduce(have_rows, ranks, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(is_gathered == (coarse.A.halo->all_rows < how.rank_rows * ranks[0] && ranks[0] > 1));
+  CHECK(ranks[1] <= (is_gathered ? std::clamp<offset_t>(coarse.A.halo->all_rows / how.rank_rows, 1,
+                                                        (ranks[0] + 1) / 2)
+                                 : ranks[0]));
+  const auto ways = is_gathered ? coarsening.ways_to_aggregates() : decltype(transfers){};
+  const auto at_aggregates = [&](const Vector<double>& coarse_vector) {
+    return is_gathered ? product(ways.prolongation, coarse_vector) : coarse_vector;
+  };
+  const auto at_rows = [&](const Vector<double>& of_aggregates) {
+    return is_gathered ? product(ways.restriction, of_aggregates) : of_aggregates;
+  };
 
   const auto n = static_cast<std::size_t>(coarse.A.rows());
   Vector<double> x("x", n), y, near_null("near-null", n);
@@ -87,7 +104,9 @@ void check_coarsening(const CsrMatrix<double>& A, const PartitionedMatrix<double
     if (diagonal == 1 && sum == 1) x(static_cast<std::size_t>(i)) = 0;
   }
   y = product(coarse.A, x);
-  CHECK(difference(y, product(R, product(of_parts, product(P, x)))) < 1e-13);
+  CHECK(difference(y, at_rows(product(R, product(of_parts, product(P, at_aggregates(x)))))) <
+        1e-13);
+  CHECK(same_bits(at_rows(at_aggregates(x)), x));
   Vector<double> z("z", static_cast<std::size_t>(parts.rows()));
   for (std::size_t i = 0; i < z.extent(0); ++i)
     z(i) = std::cos(double(parts.first_row()) + double(i) * 0.9);
@@ -101,7 +120,7 @@ void check_coarsening(const CsrMatrix<double>& A, const PartitionedMatrix<double
   const Vector<double> image = product(of_parts, all);
   for (std::size_t i = 0; i < all.extent(0); ++i)
     image(i) = all(i) - detail::smoothing_factor(largest) * inverse(i) * image(i);
-  CHECK(difference(product(P, near_null), image) < 1e-12);
+  CHECK(difference(product(P, at_aggregates(near_null)), image) < 1e-12);
 }
 
 }  // namespace
@@ -124,6 +143,8 @@ TEST_CASE("the coarse matrix is P^T A P, and P keeps the near-null space") {
       INFO(to_string(how.kind));
       const auto parts = PartitionedMatrix<double>::scattered(world(), of_first, how);
       check_coarsening(A, parts, {.keeps_near_null = true});
+      for (const offset_t rank_rows : {12, 1200})
+        check_coarsening(A, parts, {.keeps_near_null = true, .rank_rows = rank_rows});
       check_coarsening(A, parts, {.options = {.smoothed = false}});
       Vector<double> ones("ones", static_cast<std::size_t>(parts.rows())),
           slope("slope", static_cast<std::size_t>(parts.rows()));
@@ -131,17 +152,41 @@ TEST_CASE("the coarse matrix is P^T A P, and P keeps the near-null space") {
       const auto numbers = parts.original_rows();
       for (std::size_t i = 0; i < numbers.size(); ++i) slope(i) = double(numbers[i] % 3) - 1;
       // Else single nodes are aggregates, and twice as many vectors leave no fewer rows.
-      if (how.kind == Partition::segments)
-        check_coarsening(A, parts, {.keeps_near_null = true, .near_null = {ones, slope}});
+      if (how.kind != Partition::segments) continue;
+      check_coarsening(A, parts, {.keeps_near_null = true, .near_null = {ones, slope}});
+      check_coarsening(A, parts,
+                       {.keeps_near_null = true, .near_null = {ones, slope}, .rank_rows = 24});
     }
   }
   const CsrMatrix<double> blocks = generate_problem("elasticity3d:4");
   const auto parts = PartitionedMatrix<double>::scattered(
       world(), world().rank() == 0 ? blocks : CsrMatrix<double>(), {.block_size = 3});
   check_coarsening(blocks, parts, {.block = 3});
+  for (const offset_t rank_rows : {12, 1200})
+    check_coarsening(blocks, parts, {.block = 3, .rank_rows = rank_rows});
 }
 
 TEST_CASE("the coarse matrix of one that is not symmetric is P^T A P") {
   const CsrMatrix<double> A = generate_problem("convection3d:8:20");
   check_coarsening(A, scattered(A), {.symmetric = false, .keeps_near_null = true});
+  check_coarsening(A, scattered(A), {.symmetric = false, .keeps_near_null = true, .rank_rows = 12});
+}
+
+TEST_CASE("neighbouring ranks give their nodes to the first of a group") {
+  using Firsts = std::vector<offset_t>;
+  const auto fewer = [](const Firsts& firsts, offset_t least) {
+    return detail::on_fewer_ranks(firsts, least);
+  };
+  const Firsts even{0, 10, 20, 30, 40};
+  for (const offset_t least : {1, 10}) CHECK(fewer(even, least) == even);
+  for (const offset_t least : {11, 20}) CHECK(fewer(even, least) == Firsts{0, 20, 20, 40, 40});
+  for (const offset_t least : {21, 40, 41, 1000})
+    CHECK(fewer(even, least) == Firsts{0, 40, 40, 40, 40});
+  // Ranks without nodes count for nothing and take none.
+  CHECK(fewer({0, 0, 10, 10, 20, 20}, 10) == Firsts{0, 0, 10, 10, 20, 20});
+  CHECK(fewer({0, 0, 10, 10, 20, 20}, 20) == Firsts{0, 0, 20, 20, 20, 20});
+  // One with many stays by itself.
+  CHECK(fewer({0, 100, 102, 104, 106}, 30) == Firsts{0, 100, 106, 106, 106});
+  CHECK(fewer({0, 2, 4, 104, 106}, 30) == Firsts{0, 4, 4, 106, 106});
+  CHECK(fewer({0, 5}, 1000) == Firsts{0, 5});
 }

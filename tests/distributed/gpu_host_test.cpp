@@ -105,6 +105,9 @@ TEST_CASE("ranks of emulated devices have preconditioners of their blocks") {
 TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
   check_both_ways([] { check_multigrid(emulated()); });
 }
+TEST_CASE("ranks of emulated devices have coarse levels of multigrid on fewer ranks") {
+  check_both_ways([] { check_gathered(emulated()); });
+}
 TEST_CASE("ranks of emulated devices store values in float under double vectors") {
   check_both_ways([] { check_storage_in_float(emulated()); });
 }
@@ -343,6 +346,7 @@ namespace {
 /// Multigrid of the whole matrix whose exchanges are enqueued between passes.
 class EnqueuedAmg final : public PartitionedPreconditioner<double> {
  public:
+  explicit EnqueuedAmg(offset_t rank_rows) : amg_({}, 60, rank_rows) {}
   std::string name() const override { return amg_.name(); }
   double bytes(index_t rows, offset_t nonzeros) const override {
     return amg_.bytes(rows, nonzeros);
@@ -360,7 +364,7 @@ class EnqueuedAmg final : public PartitionedPreconditioner<double> {
   }
 
  private:
-  DistributedAmg<double> amg_{{}, 60};
+  DistributedAmg<double> amg_;
 };
 
 }  // namespace
@@ -369,10 +373,11 @@ TEST_CASE("emulated devices: multigrid of the whole matrix between passes of a r
   const auto problem = known_problem<double>("poisson2d:40x40");
   std::optional<ByMessages> scope;
   if (GENERATE(false, true)) scope.emplace();
+  const offset_t rank_rows = GENERATE(1, 1000);
   for (const SolveForm form : {SolveForm::streamed, SolveForm::fused_steps}) {
-    const Outcome<double> outcome =
-        solve_in_parts(emulated(), problem, {.form = form, .rtol = 1e-9},
-                       std::shared_ptr<PreconditionerBase<double>>(new EnqueuedAmg));
+    const auto multigrid = std::make_shared<EnqueuedAmg>(rank_rows);
+    const Outcome<double> outcome = solve_in_parts<double, Kokkos::DefaultHostExecutionSpace>(
+        emulated(), problem, {.form = form, .rtol = 1e-9}, multigrid);
     check_solution(problem, outcome);
     CHECK(outcome.report.form == form);
     CHECK(outcome.report.iterations < 20);

@@ -91,6 +91,10 @@ iterations=$(grep '^Iterations' out)
 expect 0 "$cnc" generate elasticity2d:30 -o E.mtx
 expect 0 "${run[@]}" solve E.mtx --precondition amg:block=2 --coordinates points.mtx
 [ "$(grep '^Iterations' out)" = "$iterations" ] || fail "coordinates from a file: $(cat out)"
+# The report says on how many ranks levels are.
+expect 0 "${run[@]}" solve poisson2d:80x80 --precondition amg --json levels.json
+grep -q '6,400 rows.* on 3 ranks$' out && grep -q ' rows.* on every rank$' out || fail "ranks of levels: $(cat out)"
+grep -q '"ranks": 3,*$' levels.json && grep -q '"ranks": 0,*$' levels.json || fail "and in JSON: $(cat levels.json)"
 sed '100s/$/ 7/' A.mtx > wrong.mtx
 printf '%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n' > wide.mtx
 for bad in wrong.mtx "wide.mtx --solver pcg"; do

@@ -38,6 +38,7 @@ TEST_CASE("every method has the residuals that it has on one process") {
 }
 TEST_CASE("preconditioners of the own block") { check_preconditioners(one_thread()); }
 TEST_CASE("multigrid of the whole matrix") { check_multigrid(one_thread()); }
+TEST_CASE("multigrid has its coarse levels on fewer ranks") { check_gathered(one_thread()); }
 TEST_CASE("multigrid on ranks has the first prolongation in factors, as on one") {
   const auto problem = known_problem<double>("poisson2d:150x150");
   const SolveOptions options{.rtol = 1e-9};
@@ -174,7 +175,10 @@ TEST_CASE("ranks with devices have preconditioners of their blocks") {
   by_each_link([](RankLink) { check_preconditioners(device()); });
 }
 TEST_CASE("ranks with devices have multigrid of the whole matrix") {
-  by_each_link([](RankLink) { check_multigrid(device()); });
+  by_each_link([](RankLink) {
+    check_multigrid(device());
+    check_gathered(device());
+  });
 }
 TEST_CASE("ranks with devices have the same bits on every run") {
   by_each_link([](RankLink) { check_bits(device()); });
@@ -309,12 +313,17 @@ TEST_CASE("multigrid whose options differ, or that a rank cannot set up") {
   };
   const std::string differs = refusal(std::make_shared<DistributedAmg<double>>(
       AmgOptions{.smoother_degree = is_last ? 3 : 2}, is_last ? 50 : 60));
+  const std::string other_rows =
+      refusal(std::make_shared<DistributedAmg<double>>(AmgOptions{}, 0, is_last ? 50 : 60));
   std::shared_ptr<PreconditionerBase<double>> mixed = std::make_shared<DistributedAmg<double>>();
   if (is_last) mixed = std::make_shared<Amg<double>>();
   const std::string of_two_kinds = refusal(mixed);
+  CHECK_THAT(thrown_by([] { DistributedAmg<double>({}, 0, -1); }),
+             ContainsSubstring("rank_rows must not be negative"));
   if (world().size() > 1) {
     CHECK_THAT(differs, Catch::Matchers::ContainsSubstring(
                             "DistributedAmg: ranks must agree on smoother_degree"));
+    CHECK_THAT(other_rows, ContainsSubstring("ranks must agree on rank_rows"));
     CHECK(same_on_all(differs));
     CHECK_THAT(of_two_kinds, ContainsSubstring("whether that is of the whole matrix"));
   }

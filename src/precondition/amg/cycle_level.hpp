@@ -84,6 +84,9 @@ struct CycleLevel {
   index_t rows = 0;
   PlannedMatrix<M, Exec> A, prolongation, restriction;
   FactoredProlongation<M, Space> factored;  ///< in place of both, or empty
+  /// Where the next level is on fewer ranks: its vectors, as they are beside the prolongation, go there and come back. Else without ranks.
+  PlannedMatrix<M, Exec> gather, spread;
+  Vector<M, Space> ungathered;  ///< such a vector
   int block_size = 1;
   Vector<M, Space> inverse;  ///< of diagonal blocks, with what the smoother adds to them
   M same_inverse = 0;  ///< its entry where that is the same in all rows of a first level; else 0
@@ -123,21 +126,36 @@ struct CycleLevel {
   /// to := P^T r, with room for a vector of this level
   void restrict(const Context<Exec>& ctx, const Vector<M, Space>& room,
                 const Vector<M, Space>& to) const {
+    if (!gather.ranks) return restrict_in_place(ctx, room, to);
+    restrict_in_place(ctx, room, ungathered);
+    gather.multiply(ctx, ungathered, M(0), to);
+  }
+  /// to := to + P correction, with room for a vector of this level; overwrites r
+  void prolong(const Context<Exec>& ctx, const Vector<M, Space>& correction,
+               const Vector<M, Space>& room, const Vector<M, Space>& to) const {
+    if (!spread.ranks) return prolong_in_place(ctx, correction, room, to);
+    spread.multiply(ctx, correction, M(0), ungathered);
+    prolong_in_place(ctx, ungathered, room, to);
+  }
+  /// @{
+  /// The same where a rank has its own aggregates.
+  void restrict_in_place(const Context<Exec>& ctx, const Vector<M, Space>& room,
+                         const Vector<M, Space>& to) const {
     if (factored.empty()) return restriction.multiply(ctx, r, M(0), to);
     smooth_transfer(ctx, r, M(0), room, room);
     on_each(ctx, static_cast<offset_t>(to.extent(0)),
             SumAggregate<M>{factored.offsets.data(), factored.members.data(),
                             factored.weights.data(), room.data(), to.data()});
   }
-  /// to := to + P correction, with room for a vector of this level; overwrites r
-  void prolong(const Context<Exec>& ctx, const Vector<M, Space>& correction,
-               const Vector<M, Space>& room, const Vector<M, Space>& to) const {
+  void prolong_in_place(const Context<Exec>& ctx, const Vector<M, Space>& correction,
+                        const Vector<M, Space>& room, const Vector<M, Space>& to) const {
     if (factored.empty()) return prolongation.multiply(ctx, correction, M(1), to);
     on_each(
         ctx, rows,
         FromAggregate<M>{factored.of.data(), factored.weights.data(), correction.data(), r.data()});
     smooth_transfer(ctx, r, M(1), to, room);
   }
+  /// @}
   /// to := of_y to + (I - factor A) from
   void smooth_transfer(const Context<Exec>& ctx, const Vector<M, Space>& from, M of_y,
                        const Vector<M, Space>& to, const Vector<M, Space>& room) const {
