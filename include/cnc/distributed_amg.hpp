@@ -14,10 +14,10 @@ namespace cnc {
 /// Algebraic multigrid by smoothed aggregation of a whole matrix on several ranks: Amg, whose iterations do not grow with the number of
 /// ranks. Aggregates are of the nodes of one rank; prolongations are smoothed across ranks, and so is every level. From a level on
 /// that is small beside the own part of the finest one every rank has the whole of it and goes through the levels below by itself, with Amg.
-/// Before that, coarse levels of few rows a rank are on fewer ranks: half of those before, or less. The rows of consecutive ranks go to the first
+/// Before that, coarse levels of few rows a rank are on fewer ranks: about half of those before, or less. The rows of consecutive ranks go to the first
 /// of them; the others have none from there on, and wait for the correction.
 ///
-/// Set up in the memory of the vectors; the hosts see rows that are coupled with other ranks, and the level that every rank has. That memory
+/// Set up in the memory of the vectors; the hosts see rows that are coupled with other ranks or go there, and the level that every rank has. That memory
 /// is kept for the next set-up for a matrix of the same size, and given back by clear(). The first prolongation is in factors (AmgHierarchy::in_factors) on all
 /// ranks or none: a rank without rows has none.
 ///

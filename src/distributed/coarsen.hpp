@@ -15,7 +15,7 @@
 //
 // The loops are those of one process over the own rows, whose columns are the own nodes and behind them those of other ranks: what
 // loops read of these is fetched before. What a rank adds to coarse rows of another one it sends there. The hosts see only rows that
-// are coupled with other ranks.
+// are coupled with other ranks, or go there.
 
 namespace cnc::detail {
 
