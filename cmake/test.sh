@@ -95,6 +95,10 @@ if find_nvcc >/dev/null; then
   # One architecture is enough to see that everything compiles and links.
   device_preset=cuda-check
   device_settings+=(-DCMAKE_CUDA_COMPILER="$(find_nvcc)" -DCMAKE_CUDA_ARCHITECTURES=90)
+  # Nor does it matter how fast these kernels would be.
+  if [[ $("$(find_nvcc)" --help) == *--Ofast-compile* ]]; then
+    device_settings+=(-DCMAKE_CUDA_FLAGS_RELEASE="-O1 -DNDEBUG --Ofast-compile=max")
+  fi
 else
   echo "No nvcc here: the CUDA sources were not compiled."
 fi

@@ -120,10 +120,18 @@ void free_allocated(void* data) { ::operator delete (data, std::align_val_t{256}
 struct Shared {
   std::size_t bytes;
   std::string name;  ///< of the object
+  bool is_own;
 };
 std::mutex sharing;
-std::unordered_map<void*, Shared>& shared_here() {
-  static std::unordered_map<void*, Shared> map;
+/// A process that ends leaves nothing, as one with a device does.
+struct SharedHere : std::unordered_map<void*, Shared> {
+  ~SharedHere() {
+    for (const auto& [data, shared] : *this)
+      if (shared.is_own) shm_unlink(shared.name.c_str());
+  }
+};
+SharedHere& shared_here() {
+  static SharedHere map;
   return map;
 }
 
@@ -140,7 +148,7 @@ void* map_shared(const std::string& name, std::size_t bytes, bool create) {
     return nullptr;
   }
   const std::lock_guard lock(sharing);
-  shared_here()[data] = {bytes, name};
+  shared_here()[data] = {bytes, name, create};
   return data;
 }
 Shared unmap_shared(void* data) {
