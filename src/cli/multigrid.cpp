@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <ostream>
 
 namespace cnc::cli {
@@ -15,9 +16,11 @@ void print_hierarchy(std::ostream& out, const AmgHierarchy& h) {
                   print("%zu level%s in %s, %.2f times the nonzeros of the matrix", h.levels.size(),
                         plural(static_cast<long long>(h.levels.size())),
                         h.in_float ? "float" : "double", h.operator_complexity()));
-  const auto where = [](int ranks) -> std::string {
-    if (ranks == 0) return ", on every rank";
-    return ranks > 1 ? print(", on %d ranks", ranks) : "";
+  const bool on_ranks = std::any_of(h.levels.begin(), h.levels.end(),
+                                    [](const AmgLevel& level) { return level.ranks != 1; });
+  const auto where = [&](int ranks) -> std::string {
+    if (!on_ranks) return "";
+    return ranks == 0 ? ", on every rank" : print(", on %d rank%s", ranks, plural(ranks));
   };
   for (const AmgLevel& level : h.levels)
     dim(count_text(level.rows) + " rows, " + count_text(level.nonzeros) + " nonzeros, " +

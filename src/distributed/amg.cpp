@@ -258,10 +258,14 @@ struct DistributedAmg<V, Exec>::State {
       laps.add_to(facts.smoother_seconds);
 
       LevelOnRanks<V, Space> coarse;
-      const bool has_next = l + 1 < options.max_levels &&
-                            coarsening.coarsen(options, {small_rows(), least_rows()},
-                                               facts.symmetric, inverse, to.largest, coarse, facts);
-      constexpr offset_t still_small = 100000;
+      constexpr offset_t still_small =
+          100000;  // for a level without a next one to be on every rank
+      const bool is_last_next = l + 2 == options.max_levels;
+      const RowsOfLevels where{is_last_next ? std::max(small_rows(), still_small) : small_rows(),
+                               least_rows()};
+      const bool has_next =
+          l + 1 < options.max_levels &&
+          coarsening.coarsen(options, where, facts.symmetric, inverse, to.largest, coarse, facts);
       if (!has_next && l > 0 && all_rows <= still_small) return take_whole();
       const offset_t entries = level.A.entries();
       AmgLevel facts_of_level = described(to, entries, b);

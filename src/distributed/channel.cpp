@@ -171,6 +171,27 @@ const void* Channel::gather_bytes(const void* mine, std::size_t bytes) {
   return all_.data();
 }
 
+template <class T>
+const T* Channel::gather_all(const T* mine, const std::vector<int>& counts,
+                             const std::vector<int>& starts) {
+  std::size_t all = 0;
+  for (const int count : counts) all += sizeof(T) * static_cast<std::size_t>(count);
+  const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(rank_)]);
+  if (mine_.size() < sizeof(T) * own) mine_.resize(sizeof(T) * own);
+  if (all_.size() < all) all_.resize(all);
+  if (own > 0) std::memcpy(mine_.data(), mine, sizeof(T) * own);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgatherv(mine_.data(), static_cast<int>(own), mpi_type<T>(), all_.data(),
+                            counts.data(), starts.data(), mpi_type<T>(), work_, &request),
+            "MPI_Iallgatherv");
+  wait(&request, 1);
+  return reinterpret_cast<const T*>(all_.data());
+}
+template const float* Channel::gather_all(const float*, const std::vector<int>&,
+                                          const std::vector<int>&);
+template const double* Channel::gather_all(const double*, const std::vector<int>&,
+                                           const std::vector<int>&);
+
 const void* Channel::broadcast_bytes(const void* mine, std::size_t bytes, int from) {
   if (mine_.size() < bytes) mine_.resize(bytes);
   if (rank_ == from && bytes > 0) std::memcpy(mine_.data(), mine, bytes);

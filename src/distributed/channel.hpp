@@ -109,6 +109,10 @@ class Channel {
   }
   const void* gather_bytes(const void* mine, std::size_t bytes);
   /// @}
+  /// The counts[r] values of each rank r from starts[r] on; what is returned holds until the next call.
+  template <class T>
+  const T* gather_all(const T* mine, const std::vector<int>& counts,
+                      const std::vector<int>& starts);
   /// Whether one rank says so.
   bool anywhere(bool here) {
     const char mine = here;

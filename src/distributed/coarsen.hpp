@@ -143,8 +143,8 @@ class CoarseningOnRanks {
     const auto rows = static_cast<double>(fine_.A.halo->all_rows);
     if (firsts_.back() == 0 || double(firsts_.back()) * k > no_smaller * rows) return false;
     const bool is_whole_next = firsts_.back() * k <= where.whole;
-    gathered_ =
-        is_whole_next ? firsts_ : on_fewer_ranks(firsts_, ceil_div(where.per_rank, offset_t(k)));
+    const offset_t least_nodes = (where.per_rank - 1) / k + 1;
+    gathered_ = is_whole_next ? firsts_ : on_fewer_ranks(firsts_, least_nodes);
     mine_ = range_of_rank(gathered_, channel_.rank());
 
     set_up_.tentative = tentative_prolongation(exec_, aggregates, b, fine_.near_null,

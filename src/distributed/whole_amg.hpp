@@ -114,13 +114,17 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
     const OwnRange mine{level.A.halo->first_row, level.A.rows()};
     const OwnRange* const all = channel_->gather_all(&mine, 1);
     parts_.assign(all, all + ranks);
-    index_t most = 0;
-    for (const OwnRange& part : parts_) most = std::max(most, part.count);
     std::vector<int> order(ranks);  // of their rows
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int r, int s) {
       return parts_[static_cast<std::size_t>(r)].first < parts_[static_cast<std::size_t>(s)].first;
     });
+    counts_.clear();
+    starts_.clear();
+    for (const OwnRange& part : parts_) {
+      counts_.push_back(part.count);
+      starts_.push_back(static_cast<int>(part.first));
+    }
     const CsrMatrix<V> A = whole_of(level.A, order);
     const auto near_null = channel_->share<V>(copy_to<HostSpace>(level.near_null.rows), order);
     PreconditionerSetup outcome;
@@ -144,7 +148,6 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
       f_ = zeroed<V, Space>("cnc::amg", n);
       host_ = Kokkos::create_mirror_view(f_);
       x_ = zeroed<V, Space>("cnc::amg", n);
-      padded_.assign(static_cast<std::size_t>(most), V(0));
     });
     if (without_host)
       others_ = std::make_shared<AmongRanks<V, Exec>>(ctx, halo_of_whole<V>(channel_, parts_));
@@ -179,12 +182,7 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
   /// f_ := all parts of r, through the hosts.
   void gather(const Context<Exec>& ctx, const Vector<const M, Space>& r) const {
     const Vector<const M> own = copy_to<HostSpace>(r);
-    std::copy_n(own.data(), own.extent(0), padded_.begin());
-    const V* from = channel_->gather_all(padded_.data(), static_cast<int>(padded_.size()));
-    for (const OwnRange& part : parts_) {
-      std::copy_n(from, part.count, host_.data() + part.first);
-      from += padded_.size();
-    }
+    std::copy_n(channel_->gather_all(own.data(), counts_, starts_), host_.extent(0), host_.data());
     if constexpr (!is_host_space<Space>)
       Kokkos::deep_copy(ctx.execution_space_instance(), f_, host_);
   }
@@ -193,9 +191,9 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
   Amg<V, Exec> amg_;
   std::shared_ptr<AmongRanks<V, Exec>> others_;
   std::vector<OwnRange> parts_;                 ///< of the ranks
+  std::vector<int> counts_, starts_;            ///< the same, for MPI
   Vector<V, Space> f_, x_;                      ///< of all rows
   typename Vector<V, Space>::HostMirror host_;  ///< f_, on a device
-  mutable std::vector<V> padded_;               ///< as many as the largest part has
 };
 
 }  // namespace cnc::detail

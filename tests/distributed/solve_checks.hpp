@@ -264,6 +264,7 @@ void check_gathered(Context<Exec>& ctx, Multigrid c, const std::vector<int>& mos
   CHECK(gathered.iterations <= std::max(on_all.iterations, on_all.of_one) + 2);
   const int with_rows = std::max(1, world().size() - (c.first_has_none ? 1 : 0));
   REQUIRE(gathered.ranks.size() > most.size());
+  if (world().size() > 4) return;  // whose aggregates are fewer: only what holds for any number
   for (std::size_t l = 0; l < most.size(); ++l) {
     INFO(c.problem << ", level " << l + 1);
     CHECK(gathered.ranks[l + 1] == std::min(with_rows, most[l]));

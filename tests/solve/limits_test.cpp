@@ -52,22 +52,22 @@ CNC_SOLVER_TEST("the time limit ends a solve within a few iterations of it") {
   for_each_cg([&](SolveOptions options) {
     options.preconditioner = PreconditionerKind::none;
     options.rtol = 1e-12;
-    constexpr double least_of_iteration = 1e-3;
     // A busy machine may take longer than the first limits for what comes before the first iteration.
     for (options.max_seconds = 0.02;; options.max_seconds *= 4) {
       auto solver = solver_on<double>(ctx, options);
       solver.prepare(P.A);
-      solver.set_preconditioner([](const auto& r, const auto& z) {
-        std::this_thread::sleep_for(std::chrono::duration<double>(least_of_iteration));
+      const std::chrono::duration<double> of_iteration(options.max_seconds / 20);
+      solver.set_preconditioner([of_iteration](const auto& r, const auto& z) {
+        std::this_thread::sleep_for(of_iteration);
         Kokkos::deep_copy(z, r);
       });
       const Vector<double> x = zeros<double>(P.rows());
       const SolveReport report = solver.solve(P.b, x);
       if (report.iterations == 0 && options.max_seconds < 0.3) continue;
-      REQUIRE(report.status == SolveStatus::time_limit);
+      CHECK(report.status == SolveStatus::time_limit);
       CHECK(report.seconds >= options.max_seconds);
       CHECK(report.iterations >= 1);
-      CHECK(report.iterations <= 2 * options.max_seconds / least_of_iteration);
+      CHECK(report.iterations <= 40);
       CHECK(report.true_residual <= report.initial_residual);
       break;
     }
