@@ -153,11 +153,14 @@ void Channel::take_failure() {
   }
 }
 
-const void* Channel::gather_bytes(const void* mine, std::size_t bytes) {
-  const std::size_t all = bytes * static_cast<std::size_t>(size_);
+void Channel::hold(const void* mine, std::size_t bytes, std::size_t all) {
   if (mine_.size() < bytes) mine_.resize(bytes);
   if (all_.size() < all) all_.resize(all);
   if (bytes > 0) std::memcpy(mine_.data(), mine, bytes);
+}
+
+const void* Channel::gather_bytes(const void* mine, std::size_t bytes) {
+  hold(mine, bytes, bytes * static_cast<std::size_t>(size_));
   if (size_ == 1) {
     std::copy(mine_.begin(), mine_.begin() + static_cast<std::ptrdiff_t>(bytes), all_.begin());
     return all_.data();
@@ -177,9 +180,7 @@ const T* Channel::gather_all(const T* mine, const std::vector<int>& counts,
   std::size_t all = 0;
   for (const int count : counts) all += sizeof(T) * static_cast<std::size_t>(count);
   const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(rank_)]);
-  if (mine_.size() < sizeof(T) * own) mine_.resize(sizeof(T) * own);
-  if (all_.size() < all) all_.resize(all);
-  if (own > 0) std::memcpy(mine_.data(), mine, sizeof(T) * own);
+  hold(mine, sizeof(T) * own, all);
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgatherv(mine_.data(), static_cast<int>(own), mpi_type<T>(), all_.data(),
                             counts.data(), starts.data(), mpi_type<T>(), work_, &request),

@@ -140,6 +140,8 @@ class Channel {
     std::int32_t is_heard = 0;
     Text text;
   };
+  /// Keeps what goes to others, with room for so many bytes of all: MPI may still use both after a failure.
+  void hold(const void* mine, std::size_t bytes, std::size_t all);
   class InOtherRank {};  ///< thrown where a rank waits for one that will not come
   void listen();
   /// Takes one message of a failure, if there is one.

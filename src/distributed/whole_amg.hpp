@@ -113,15 +113,15 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
     const auto ranks = static_cast<std::size_t>(channel_->size());
     const OwnRange mine{level.A.halo->first_row, level.A.rows()};
     const OwnRange* const all = channel_->gather_all(&mine, 1);
-    parts_.assign(all, all + ranks);
+    const std::vector<OwnRange> parts(all, all + ranks);
     std::vector<int> order(ranks);  // of their rows
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int r, int s) {
-      return parts_[static_cast<std::size_t>(r)].first < parts_[static_cast<std::size_t>(s)].first;
+      return parts[static_cast<std::size_t>(r)].first < parts[static_cast<std::size_t>(s)].first;
     });
     counts_.clear();
     starts_.clear();
-    for (const OwnRange& part : parts_) {
+    for (const OwnRange& part : parts) {
       counts_.push_back(part.count);
       starts_.push_back(static_cast<int>(part.first));
     }
@@ -150,7 +150,7 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
       x_ = zeroed<V, Space>("cnc::amg", n);
     });
     if (without_host)
-      others_ = std::make_shared<AmongRanks<V, Exec>>(ctx, halo_of_whole<V>(channel_, parts_));
+      others_ = std::make_shared<AmongRanks<V, Exec>>(ctx, halo_of_whole<V>(channel_, parts));
     return outcome;
   }
   /// What it exchanges with other ranks, null where that takes the hosts.
@@ -165,7 +165,8 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
   }
   void apply(const Context<Exec>& ctx, const Vector<const M, Space>& r,
              const Vector<M, Space>& z) const override {
-    const auto [first, count] = parts_[static_cast<std::size_t>(channel_->rank())];
+    const auto rank = static_cast<std::size_t>(channel_->rank());
+    const index_t first = starts_[rank], count = counts_[rank];
     if (others_) {
       on_each(ctx, static_cast<offset_t>(f_.extent(0)),
               PlacePart<M, V>{r.data(), first, count, f_.data()});
@@ -190,8 +191,7 @@ class WholeAmg final : public PreconditionerBase<M, Exec> {
   std::shared_ptr<Channel> channel_;
   Amg<V, Exec> amg_;
   std::shared_ptr<AmongRanks<V, Exec>> others_;
-  std::vector<OwnRange> parts_;                 ///< of the ranks
-  std::vector<int> counts_, starts_;            ///< the same, for MPI
+  std::vector<int> counts_, starts_;            ///< of the rows of each rank
   Vector<V, Space> f_, x_;                      ///< of all rows
   typename Vector<V, Space>::HostMirror host_;  ///< f_, on a device
 };
