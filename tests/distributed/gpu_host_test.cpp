@@ -1,4 +1,4 @@
-#include "distributed/solve_checks.hpp"
+#include "distributed/multigrid_checks.hpp"
 
 #include "support/gpu_host/backends.hpp"
 

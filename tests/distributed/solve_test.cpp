@@ -1,4 +1,4 @@
-#include "distributed/solve_checks.hpp"
+#include "distributed/multigrid_checks.hpp"
 #include "support/same_matrix.hpp"
 
 using namespace cnc;
