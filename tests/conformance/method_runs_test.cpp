@@ -336,39 +336,48 @@ class RunCheck {
   std::unique_ptr<RunPlan> plan_;
 };
 
+/// A matrix and a preconditioner of a run.
+struct RunCase {
+  index_t n;
+  PreconditionerKind kind;
+  int block_size;
+  bool repeats = false;
+};
+
+template <class M, class V>
+void check_method(const Backend& backend, Findings& findings, Method method) {
+  using Kind = PreconditionerKind;
+  int turn = static_cast<int>(method);
+  for (const RunCase& c :
+       {RunCase{33, Kind::none, 1}, RunCase{65, Kind::jacobi, 1},
+        RunCase{37, Kind::block_jacobi, 2}, RunCase{64, Kind::block_jacobi, 3},
+        RunCase{90, Kind::block_jacobi, 5}, RunCase{71, Kind::block_jacobi, 16},
+        RunCase{1300, Kind::jacobi, 1}, RunCase{1301, Kind::block_jacobi, 3},
+        RunCase{1030, Kind::none, 1}, RunCase{66, Kind::jacobi, 1, true},
+        RunCase{84, Kind::block_jacobi, 3, true}, RunCase{1200, Kind::jacobi, 1, true}}) {
+    // The matrix is far from the identity: undamped, the iteration diverges.
+    if (method_facts(method).stationary && c.kind == Kind::none) continue;
+    // Emulated devices make several blocks of a hundred rows already, and every launch takes its time.
+    if (is_emulated(backend) && (c.n > 100 || ((sizeof(M) == 4 || is_sanitized) && c.n != 64)))
+      continue;
+    // One of two, which is another case for the next method.
+    if (is_emulated(backend) && !is_sanitized && sizeof(M) == 8 && !c.repeats && turn++ % 2 != 0)
+      continue;
+    // One of four, likewise.
+    if (is_sanitized && !is_emulated(backend) && turn++ % 4 != 0) continue;
+    RunCheck<M, V>(backend, findings, method, c.n, c.kind, c.block_size, c.repeats).run();
+  }
+}
+
+/// A section for each method, so that one can be asked for: on a device all of them take minutes.
 template <class M, class V>
 void check_precision(const Backend& backend, Findings& findings) {
-  struct Case {
-    index_t n;
-    PreconditionerKind kind;
-    int block_size;
-    bool repeats = false;
-  };
-  using Kind = PreconditionerKind;
-  unsigned turn = 0;
-  for (int method = 0; method < method_count; ++method)
-    for (const Case& c :
-         {Case{33, Kind::none, 1}, Case{65, Kind::jacobi, 1}, Case{37, Kind::block_jacobi, 2},
-          Case{64, Kind::block_jacobi, 3}, Case{90, Kind::block_jacobi, 5},
-          Case{71, Kind::block_jacobi, 16}, Case{1300, Kind::jacobi, 1},
-          Case{1301, Kind::block_jacobi, 3}, Case{1030, Kind::none, 1},
-          Case{66, Kind::jacobi, 1, true}, Case{84, Kind::block_jacobi, 3, true},
-          Case{1200, Kind::jacobi, 1, true}}) {
-      // The matrix is far from the identity: undamped, the iteration diverges.
-      if (method_facts(static_cast<Method>(method)).stationary && c.kind == Kind::none) continue;
-      // Emulated devices make several blocks of a hundred rows already, and every launch takes its time.
-      if (is_emulated(backend) && (c.n > 100 || ((sizeof(M) == 4 || is_sanitized) && c.n != 64)))
-        continue;
-      // One of two, which is another case for the next method.
-      if (is_emulated(backend) && !is_sanitized && sizeof(M) == 8 && !c.repeats &&
-          (turn++ + method) % 2 != 0)
-        continue;
-      // One of four, likewise.
-      if (is_sanitized && !is_emulated(backend) && turn++ % 4 != 0) continue;
-      RunCheck<M, V>(backend, findings, static_cast<Method>(method), c.n, c.kind, c.block_size,
-                     c.repeats)
-          .run();
-    }
+  for (int m = 0; m < method_count; ++m) {
+    const Method method = static_cast<Method>(m);
+    const std::string name = method_facts(method).name;
+    if (findings.offered(matrix_ops<BcsrOperand<M>, V>(backend).run[m], "run of " + name))
+      DYNAMIC_SECTION(name) { check_method<M, V>(backend, findings, method); }
+  }
 }
 
 void check_float_runs(const Backend& backend, Findings& findings) {
