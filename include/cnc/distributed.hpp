@@ -70,10 +70,11 @@ bool started_by_mpi();
 enum class RankLink {
   mpi,           ///< from host to host
   through_host,  ///< from device to device, by MPI between memory of their hosts
+  device_mpi,    ///< from device to device, by an MPI that says it reads and writes their memory
   messages,  ///< from device to device by their vendor's library, NCCL or RCCL, where CNC was built with it
   devices  ///< devices of one machine write into each other's memory
 };
-/// "MPI", "MPI between the hosts' memory", "messages between devices", "the devices' memory".
+/// "MPI", "MPI between the hosts' memory", "MPI between the devices' memory", "messages between devices", "the devices' memory".
 const char* to_string(RankLink link);
 
 /// Processes that work on one system, as ranks of a duplicate of the caller's communicator: messages of the library meet
@@ -301,8 +302,8 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
 /// Solves A x = b for a matrix on several ranks: cnc::Solver, with the exchange of x in its products and sums over all ranks.
 /// Vectors and the copies of the matrix that are iterated with are in the memory of Exec: of the host, or of a device for each
 /// rank. Devices of one machine that reach each other's memory write into it; else NCCL or RCCL sends from one to the other, where
-/// CNC was built with it and each rank has a device of its own; else what goes to other ranks is copied to the
-/// host while the own block is multiplied, and any MPI will do. Ranks of a machine share its devices out by Kokkos' settings.
+/// CNC was built with it and each rank has a device of its own; else MPI does, where it says that it sees memory of devices; else what
+/// goes to other ranks is copied to the host while the own block is multiplied, and any MPI will do. Ranks of a machine share its devices out by Kokkos' settings.
 /// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for; but for a
 /// PartitionedPreconditioner, DistributedAmg say.
 ///

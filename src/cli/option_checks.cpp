@@ -39,8 +39,8 @@ CLI::Option* add_link_option(CLI::App& command, std::string& link) {
   return command
       .add_option("--link", link,
                   "Of several devices: how they exchange at best, devices (each other's memory), "
-                  "messages (NCCL, RCCL), or host (MPI)")
-      ->check(CLI::IsMember({"devices", "messages", "host"}))
+                  "messages (NCCL, RCCL), mpi (one that sees their memory), or host (any MPI)")
+      ->check(CLI::IsMember({"devices", "messages", "mpi", "host"}))
       ->type_name("NAME")
       ->capture_default_str();
 }

@@ -272,7 +272,8 @@ namespace {
 
 RankLink best_link(const SolveRequest& request) {
   if (request.link == "devices") return RankLink::devices;
-  return request.link == "messages" ? RankLink::messages : RankLink::through_host;
+  if (request.link == "messages") return RankLink::messages;
+  return request.link == "mpi" ? RankLink::device_mpi : RankLink::through_host;
 }
 
 /// What this rank has of a matrix that was loaded, of which `whole` is there on the first where nobody has parts.

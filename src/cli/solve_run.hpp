@@ -27,7 +27,7 @@ struct SolveRequest {
   SolveOptions options;
   PreconditionerSpec preconditioner;   ///< that of the options, or an object in its place
   std::string partition = "segments";  ///< of several processes, or "graph"
-  std::string link = "devices";        ///< of several devices, at best; or "messages", "host"
+  std::string link = "devices";        ///< of several devices, at best; "messages", "mpi", "host"
   bool show_progress = false;
   bool measure_bandwidth = false;
   int repeat = 1;  ///< solves from the same start vector

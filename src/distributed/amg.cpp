@@ -156,7 +156,7 @@ struct DistributedAmg<V, Exec>::State {
     });
     if (!move) return vectors;
     detail::VectorWay<V, Exec> there(ctx, detail::PartitionAccess::halo(matrix)->channel,
-                                     move->there, nullptr);
+                                     move->there, {});
     for (auto& vector : vectors) vector = there.brought(ctx, vector);
     detail::wait_for(ctx.execution_space_instance());
     return vectors;

@@ -17,7 +17,7 @@
 namespace cnc::detail {
 
 /// The other ranks of a matrix, over MPI, for solves in the memory of Exec. Devices of one machine write into each other's memory
-/// where they reach it; else they send messages where CNC was built with their vendor's library for that.
+/// where they reach it; else they send messages, by their vendor's library where CNC was built with it, or by an MPI that sees it.
 template <class T, class Exec>
 class AmongRanks final : public OtherRanks {
  public:
@@ -29,7 +29,7 @@ class AmongRanks final : public OtherRanks {
         lost_(zeroed<std::uint32_t, SharedSpace<Space>>("cnc::lost", 1)),
         channel_(halo->channel),
         sums_(opened_sums()),
-        of_matrix_(ctx, std::move(halo), sums_.get(), messages_) {}
+        of_matrix_(ctx, std::move(halo), sums_.get(), way_) {}
 
   /// Other values in the same pattern, over the same channel. Collective.
   void take_values(std::shared_ptr<const Halo<T>> halo) {
@@ -38,7 +38,7 @@ class AmongRanks final : public OtherRanks {
   }
   void lay_out_transpose() override {
     if (!of_transpose_)
-      of_transpose_.emplace(*ctx_, transposed(of_matrix_.halo()), sums_.get(), messages_);
+      of_transpose_.emplace(*ctx_, transposed(of_matrix_.halo()), sums_.get(), way_);
   }
 
   /// Works with this context from now on.
@@ -49,12 +49,13 @@ class AmongRanks final : public OtherRanks {
   /// Whether there is one rank, for which a solve is what it is in one process.
   bool is_alone() const { return channel().size() == 1; }
   RankLink link() const {
-    if (messages_) return RankLink::messages;
+    if (way_.messages) return RankLink::messages;
     if (goes_without_host()) return RankLink::devices;
-    return is_host_space<Space> ? RankLink::mpi : RankLink::through_host;
+    if (is_host_space<Space>) return RankLink::mpi;
+    return way_.mpi_sees_devices ? RankLink::device_mpi : RankLink::through_host;
   }
-  /// Between devices; null: MPI, or in each other's memory.
-  const std::shared_ptr<DeviceMessages>& messages() const { return messages_; }
+  /// Of vectors that do not go into each other's memory.
+  const DeviceWay& way() const { return way_; }
   /// Whether products and runs can, in vectors of either type.
   bool goes_without_host() const { return of_matrix_.goes_without_host(); }
   void let_device_wait(bool alone) override { channel().let_devices_wait(alone); }
@@ -125,19 +126,26 @@ class AmongRanks final : public OtherRanks {
  private:
   Channel& channel() const { return *channel_; }
 
-  /// Opens the best way by which devices add up sums, and messages where these are the way. Collective, and the same on all ranks:
-  /// null where sums take the host.
+  /// Opens the best way by which devices add up sums, and another one for entries of vectors where these do not go the same way.
+  /// Collective, and the same on all ranks: null where sums take the host.
   std::unique_ptr<PeerSums<Exec>> opened_sums() {
     if (channel().allows(RankLink::devices))
       if (auto sums = PeerSums<Exec>::open(*ctx_, channel(), lost_.data())) return sums;
+    const bool have_kernels = !channel().anywhere(ctx_->backend().peers == nullptr);
+    way_.messages = opened_messages(have_kernels);
+    if (!way_.messages) {
+      way_.mpi_sees_devices = channel().allows(RankLink::device_mpi) &&
+                              !channel().anywhere(is_host_space<Space> || !mpi_sees_devices());
+      return nullptr;
+    }
+    return have_kernels && are_of_one_model() ? std::make_unique<PeerSums<Exec>>(channel())
+                                              : nullptr;
+  }
+  std::shared_ptr<DeviceMessages> opened_messages(bool have_kernels) {
     if (is_alone() || !channel().allows(RankLink::messages)) return nullptr;
     // Of backends that work on hosts those of devices, in tests.
-    const bool have_kernels = !channel().anywhere(ctx_->backend().peers == nullptr);
     if (is_host_space<Space> && !have_kernels) return nullptr;
-    messages_ = channel().messages(ctx_->queue().device, is_host_space<Space>);
-    return messages_ && have_kernels && are_of_one_model()
-               ? std::make_unique<PeerSums<Exec>>(channel())
-               : nullptr;
+    return channel().messages(ctx_->queue().device, is_host_space<Space>);
   }
   /// Whether all ranks' devices are: each works out scalars for itself, which must be rounded alike.
   bool are_of_one_model() const {
@@ -149,7 +157,7 @@ class AmongRanks final : public OtherRanks {
   }
   /// Where the host hears of a rank that does not come, before what it enqueues waits for that.
   void wait_for_messages() {
-    if (messages_ && !channel().devices_wait()) channel().wait(*messages_);
+    if (way_.messages && !channel().devices_wait()) channel().wait(*way_.messages);
   }
 
   HaloProduct<T, Exec>& product(bool transposed) {
@@ -164,7 +172,7 @@ class AmongRanks final : public OtherRanks {
 
   const Context<Exec>* ctx_;
   Vector<std::uint32_t, SharedSpace<Space>> lost_;  ///< a device of another rank
-  std::shared_ptr<DeviceMessages> messages_;        ///< null: MPI, or in each other's memory
+  DeviceWay way_;
   std::shared_ptr<Channel> channel_;
   std::unique_ptr<PeerSums<Exec>> sums_;  ///< null: they take the host
   HaloProduct<T, Exec> of_matrix_;

@@ -13,6 +13,14 @@
 #include <thread>
 #include <utility>
 
+// What an MPI says of itself while it runs, wherever it declares that, if at all: OpenMPI in a header of its own, with a macro that tells
+// of the day it was built alone. Weak, so that an MPI without them will do: they are null then.
+extern "C" {
+[[gnu::weak]] int MPIX_Query_cuda_support(void);
+[[gnu::weak]] int MPIX_Query_rocm_support(void);  // OpenMPI
+[[gnu::weak]] int MPIX_Query_hip_support(void);   // MPICH
+}
+
 namespace cnc {
 namespace detail {
 namespace {
@@ -45,6 +53,19 @@ bool is_finalized() {
 
 void check_mpi(int code, const char* operation) {
   if (code != MPI_SUCCESS) throw MpiError(std::string(operation) + ": " + mpi_text(code));
+}
+
+bool mpi_sees_devices() {
+  [[maybe_unused]] const auto says_so = [](int (*query)()) {
+    return query != nullptr && query() == 1;
+  };
+#if defined(KOKKOS_ENABLE_CUDA)
+  return says_so(MPIX_Query_cuda_support);
+#elif defined(KOKKOS_ENABLE_HIP)
+  return says_so(MPIX_Query_rocm_support) || says_so(MPIX_Query_hip_support);
+#else
+  return false;
+#endif
 }
 
 Channel::Channel(MPI_Comm ranks) {

@@ -29,6 +29,9 @@ MPI_Datatype mpi_type() {
   if constexpr (std::is_same_v<T, offset_t>) return MPI_INT64_T;
 }
 
+/// Whether the MPI at hand says that it reads and writes memory of Kokkos' devices. After its initialisation.
+bool mpi_sees_devices();
+
 /// A text on its way, cut where it is long.
 struct Text {
   Text() = default;

@@ -23,36 +23,42 @@ struct Pack {
   KOKKOS_INLINE_FUNCTION void operator()(offset_t k) const { to[k] = x[rows[k]]; }
 };
 
+/// How entries of vectors go from one device to another where they do not write into each other's memory; of hosts: by MPI anyway.
+struct DeviceWay {
+  std::shared_ptr<DeviceMessages> messages;  ///< null: MPI
+  bool mpi_sees_devices = false;             ///< MPI's; else through memory of the hosts
+};
+
 /// Sends own entries of vectors of W to the neighbours that have rows with them, by requests and buffers that are made once.
 ///
-/// MPI sees memory of the host. A device packs into it what is sent, and copies from it what has come. There the messages are
-/// begun at the end, when the host sees that all is packed: by then the device has work that does not need them, and
-/// whatever it did with the buffers before is done. DeviceMessages go from one device's memory to the other's beside the queue, and
-/// the host waits for them at the end, where it would hear of a rank that does not come.
+/// Where MPI sees memory of hosts alone, a device packs what is sent into it, and copies from it what has come. Messages of a device
+/// by MPI are begun at the end, when the host sees that all is packed: by then the device has work that does not need them, and
+/// whatever its queue did with the buffers before, reading what came last among it, is done. DeviceMessages go from one device's memory
+/// to the other's beside the queue, and the host waits for them at the end, where it would hear of a rank that does not come.
 template <class W, class Exec>
 class Exchange {
  public:
   using Space = typename Exec::memory_space;
   static constexpr bool is_device = !is_host_space<Space>;
 
-  /// messages: between devices; null, and between hosts: MPI. Collective.
+  /// Collective.
   Exchange(const Context<Exec>& ctx, std::shared_ptr<Channel> channel, const PartitionPlan& plan,
-           std::shared_ptr<DeviceMessages> messages)
+           const DeviceWay& way)
       : channel_(std::move(channel)),
-        messages_(is_device ? std::move(messages) : nullptr),
+        messages_(is_device ? way.messages : nullptr),
+        through_host_(is_device && !way.messages && !way.mpi_sees_devices),
         buffers_(std::make_unique<Buffers>()) {
     const std::size_t sent = plan.sent_rows.size(), received = static_cast<std::size_t>(plan.halo);
-    if constexpr (is_device) {
-      own_ = uninitialized<W, Space>("cnc::own_for_others", sent);
-      halo_ = uninitialized<W, Space>("cnc::halo_of_others", received);
-    }
     Buffers& b = *buffers_;
-    if (!messages_) {
-      b.own = uninitialized<W, SharedSpace<Space>>("cnc::own_for_others", sent);
-      b.halo = uninitialized<W, SharedSpace<Space>>("cnc::halo_of_others", received);
+    b.halo = uninitialized<W, Space>("cnc::halo_of_others", received);
+    if (through_host_) {
+      b.own_on_host = uninitialized<W, SharedSpace<Space>>("cnc::own_for_others", sent);
+      b.halo_on_host = uninitialized<W, SharedSpace<Space>>("cnc::halo_of_others", received);
+    } else {
+      b.own = uninitialized<W, Space>("cnc::own_for_others", sent);
     }
     W* own = packed();
-    W* halo = messages_ ? halo_.data() : b.halo.data();
+    W* halo = through_host_ ? b.halo_on_host.data() : b.halo.data();
     for (const PartitionPlan::Neighbour& n : plan.neighbours) {
       add(halo, n.received, own, n.sent, n.rank);
       own += n.sent;
@@ -65,7 +71,7 @@ class Exchange {
   }
   ~Exchange() {
     if (!channel_->can_free()) {
-      (void)buffers_.release();  // MPI may still write there
+      if (!messages_) (void)buffers_.release();  // MPI may still write there
       return;
     }
     for (auto* requests : {&receives_, &sends_})
@@ -86,22 +92,20 @@ class Exchange {
   /// [halo] entries of others, in the memory of the backend.
   const W* end(const Context<Exec>& ctx) {
     finish(ctx);
-    if constexpr (is_device) {
-      if (!messages_) Kokkos::deep_copy(ctx.execution_space_instance(), halo_, buffers_->halo);
-      return halo_.data();
-    } else {
-      return buffers_->halo.data();
-    }
+    const Buffers& b = *buffers_;
+    if (through_host_) Kokkos::deep_copy(ctx.execution_space_instance(), b.halo, b.halo_on_host);
+    return b.halo.data();
   }
 
  private:
-  using Shared = Vector<W, SharedSpace<Space>>;
   struct Buffers {
-    Shared own, halo;
+    Vector<W, Space> own, halo;
+    /// Of a device through its host: instead of own, and beside halo.
+    Vector<W, SharedSpace<Space>> own_on_host, halo_on_host;
   };
 
   /// Where what goes to others is left.
-  W* packed() { return messages_ ? own_.data() : buffers_->own.data(); }
+  W* packed() { return through_host_ ? buffers_->own_on_host.data() : buffers_->own.data(); }
 
   void add(W* received, index_t receive, W* sent, index_t send, int rank) {
     if (messages_) {
@@ -133,7 +137,7 @@ class Exchange {
   void finish(const Context<Exec>& ctx) {
     if (messages_) return channel_->wait(*messages_);
     if (is_device) {
-      packed_.wait(ctx);
+      wait_for_packed(ctx);
       start(receives_);
       start(sends_);
     }
@@ -141,11 +145,19 @@ class Exchange {
     channel_->wait(sends_.data(), static_cast<int>(sends_.size()));
   }
 
+  void wait_for_packed(const Context<Exec>& ctx) {
+    // Caches that keep stores from the host may keep them from MPI, too, until the queue is done.
+    if (host_sees_stores || through_host_)
+      packed_.wait(ctx);
+    else
+      ctx.fence();
+  }
+
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<DeviceMessages> messages_;  ///< null: MPI
-  std::unique_ptr<Buffers> buffers_;          ///< of MPI
-  Vector<W, Space> own_, halo_;               ///< of a device
-  Notice<Exec> packed_;                       ///< of a device
+  bool through_host_;                         ///< of a device
+  std::unique_ptr<Buffers> buffers_;
+  Notice<Exec> packed_;  ///< of a device
   std::vector<MPI_Request> receives_, sends_;
   std::vector<DeviceMessages::Part> receive_parts_, send_parts_;  ///< instead, between devices
 };

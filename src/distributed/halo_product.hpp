@@ -54,16 +54,15 @@ class HaloProduct {
  public:
   using Space = typename Exec::memory_space;
 
-  /// Collective. sums: null where products take the host; messages: null: MPI, or in each other's memory. The first outlives it.
+  /// Collective. sums: null where products take the host. They outlive it.
   HaloProduct(const Context<Exec>& ctx, std::shared_ptr<const Halo<T>> halo,
-              const PeerSums<Exec>* sums, const std::shared_ptr<DeviceMessages>& messages)
+              const PeerSums<Exec>* sums, const DeviceWay& way)
       : halo_(std::move(halo)),
         sent_rows_(copied_there<Space>("cnc::ranks", halo_->plan.sent_rows)),
         rows_(halo_->rows),
         dot_(zeroed<double, SharedSpace<Space>>("cnc::halo_dot", 1)),
-        in_double_(ctx, *halo_, rows_.sums, sums, messages) {
-    if constexpr (std::is_same_v<T, float>)
-      in_float_.emplace(ctx, *halo_, rows_.sums, sums, messages);
+        in_double_(ctx, *halo_, rows_.sums, sums, way) {
+    if constexpr (std::is_same_v<T, float>) in_float_.emplace(ctx, *halo_, rows_.sums, sums, way);
   }
 
   const Halo<T>& halo() const { return *halo_; }
@@ -133,13 +132,14 @@ class HaloProduct {
     Vector<W, Space> added, beside;  ///< of a dot, by the rows of the halo
 
     For(const Context<Exec>& ctx, const Halo<T>& halo, index_t rows, const PeerSums<Exec>* sums,
-        const std::shared_ptr<DeviceMessages>& messages)
-        : exchange(ctx, halo.channel, halo.plan, messages),
+        const DeviceWay& way)
+        : exchange(ctx, halo.channel, halo.plan, way),
           added(uninitialized<W, Space>("cnc::added", static_cast<std::size_t>(rows))),
           beside(uninitialized<W, Space>("cnc::beside", static_cast<std::size_t>(rows))) {
       if (sums == nullptr) return;
-      peers = messages ? std::make_unique<Peers<W, Exec>>(ctx.queue(), halo, messages, *sums)
-                       : Peers<W, Exec>::open(ctx, halo, sums->meeting());
+      peers = way.messages
+                  ? std::make_unique<Peers<W, Exec>>(ctx.queue(), halo, way.messages, *sums)
+                  : Peers<W, Exec>::open(ctx, halo, sums->meeting());
     }
   };
   template <class W>

@@ -57,12 +57,12 @@ class VectorWay {
  public:
   using Space = typename Exec::memory_space;
 
-  /// messages: between devices; null: MPI. Collective.
+  /// Collective.
   VectorWay(const Context<Exec>& ctx, const std::shared_ptr<Channel>& channel, const MoveWay& way,
-            const std::shared_ptr<DeviceMessages>& messages)
+            const DeviceWay& of_devices)
       : sent_rows_(copied_there<Space>("cnc::ranks", way.plan.sent_rows)),
         places_(copied_there<Space>("cnc::ranks", way.places)),
-        exchange_(ctx, channel, way.plan, messages) {}
+        exchange_(ctx, channel, way.plan, of_devices) {}
 
   std::size_t rows_there() const { return places_.extent(0); }
   /// The vector as it is there. As bring.
@@ -91,9 +91,9 @@ struct MovedVectors {
 
   /// As VectorWay.
   MovedVectors(const Context<Exec>& ctx, const std::shared_ptr<Channel>& channel, const Move& move,
-               const std::shared_ptr<DeviceMessages>& messages)
-      : there(ctx, channel, move.there, messages),
-        back(ctx, channel, move.back, messages),
+               const DeviceWay& way)
+      : there(ctx, channel, move.there, way),
+        back(ctx, channel, move.back, way),
         b(uninitialized<V, Space>("cnc::moved", there.rows_there())),
         x(uninitialized<V, Space>("cnc::moved", there.rows_there())) {}
 

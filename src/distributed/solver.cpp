@@ -207,7 +207,7 @@ void DistributedSolver<V, Exec>::take_ways(const PartitionedMatrix<V>& matrix) {
   moved_ = nullptr;
   if (matrix.move_)
     moved_ = std::make_shared<detail::MovedVectors<V, Exec>>(ctx_, matrix.halo_->channel,
-                                                             *matrix.move_, ranks_->messages());
+                                                             *matrix.move_, ranks_->way());
 }
 
 template <class V, class Exec>
@@ -382,6 +382,7 @@ const char* to_string(RankLink link) {
   switch (link) {
     case RankLink::mpi: return "MPI";
     case RankLink::through_host: return "MPI between the hosts' memory";
+    case RankLink::device_mpi: return "MPI between the devices' memory";
     case RankLink::messages: return "messages between devices";
     default: return "the devices' memory";
   }

@@ -34,7 +34,7 @@ grep -q '"partition": "segments"' several.json || fail "which says how they were
 x_of_one
 
 expect 0 "$cnc" solve poisson2d:30x20 --rhs random:3 --rtol 1e-11 --partition graph -q  # one process has nothing to cut
-expect 0 "${run[@]}" solve poisson2d:30x20 --link host -q
+for link in mpi host; do expect 0 "${run[@]}" solve poisson2d:30x20 --link $link -q; done  # the same between hosts
 if [ "$metis" = ON ]; then
   expect 0 "${run[@]}" solve poisson2d:30x20 --rhs random:3 --rtol 1e-11 --partition graph -o several.mtx --json several.json
   grep -q '^Ranks *3, partition graph,' out || fail "the report names the partition: $(cat out)"

@@ -16,7 +16,8 @@ Context<Kokkos::DefaultExecutionSpace>& device() {
 template <class Check>
 void by_each_link(const Check& check) {
   std::string before;
-  for (const RankLink best : {RankLink::through_host, RankLink::messages, RankLink::devices}) {
+  for (const RankLink best :
+       {RankLink::through_host, RankLink::device_mpi, RankLink::messages, RankLink::devices}) {
     world().limit_link(best);
     DistributedSolver<double, Kokkos::DefaultExecutionSpace> solver(device());
     solver.prepare(partitioned(known_problem<double>("poisson2d:9x9").A));
