@@ -3,6 +3,7 @@
 #include <gpu/entries.hpp>
 #include <gpu/halo_run.hpp>
 #include <gpu/halo_run_of_two.hpp>
+#include <gpu/halo_scale.hpp>
 #include <gpu/row_pattern.hpp>
 
 #include <target/launch.hpp>
@@ -29,21 +30,27 @@ halo_kernel(Run it, MethodScalars* scalars, RunState run, RunOutcome* outcome,
   run_in_parts(it, scalars, run, outcome, epoch);
 }
 
-template <int wave, int per_thread, class M, class V, class Method, bool among>
+template <int threads, class Scale>
+CNC_GPU_DENSE_KERNEL(threads, threads)
+halo_scale_kernel(Scale it, std::uint32_t epoch) {
+  it.scale(epoch);
+}
+
+template <int wave, int per_thread, class V, class Method, bool among>
 using HaloRunOf =
-    std::conditional_t<Method::Iteration::size == 2, HaloRun<wave, per_thread, M, V, Method, among>,
-                       HaloRunOfTwo<wave, per_thread, M, V, Method, among>>;
+    std::conditional_t<Method::Iteration::size == 2, HaloRun<wave, per_thread, V, Method, among>,
+                       HaloRunOfTwo<wave, per_thread, V, Method, among>>;
 
 /// Calls f(kernel, run) with the run for so many rows per thread, among devices or on one.
-template <int wave, class M, class V, class Method, class F>
+template <int wave, class V, class Method, class F>
 void with_halo_kernel(int per_thread, bool among, const F& f) {
   const auto with = [&](auto rows) {
     constexpr int k = decltype(rows)::value;
     const auto with_run = [&]<class Run>(std::type_identity<Run> run) {
       f(halo_kernel<tuning::halo_threads, Run>, run);
     };
-    if (among) return with_run(std::type_identity<HaloRunOf<wave, k, M, V, Method, true>>());
-    with_run(std::type_identity<HaloRunOf<wave, k, M, V, Method, false>>());
+    if (among) return with_run(std::type_identity<HaloRunOf<wave, k, V, Method, true>>());
+    with_run(std::type_identity<HaloRunOf<wave, k, V, Method, false>>());
   };
   switch (compiled_halo_rows(per_thread)) {
     case 1: return with(std::integral_constant<int, 1>());
@@ -66,6 +73,33 @@ bool HaloEntries<wave, M, V>::may_fit(const Queue& queue, index_t rows, offset_t
   return facts.cooperative && blocks >= 1 &&
          ceil_div(rows, blocks) <= most_halo_rows * tuning::halo_threads &&
          double(values) * sizeof(V) <= padding * blocks * double(facts.shared_bytes);
+}
+
+/// Whether all blocks of a kernel are resident at once; asks the device once.
+template <class V, class... Parameters>
+bool is_resident(const Queue& queue, HaloPlan<V>& plan, void (*kernel)(Parameters...)) {
+  const auto entry = reinterpret_cast<const void*>(kernel);
+  if (std::find(plan.resident.begin(), plan.resident.end(), entry) != plan.resident.end())
+    return true;
+  if (resident_blocks(queue, kernel, plan.grid.threads, plan.grid.shared_bytes) < plan.grid.blocks)
+    return false;
+  plan.resident.push_back(entry);
+  return true;
+}
+
+/// What the kernels of a plan have in common.
+template <class OnChip, class V>
+OnChip part_of_launch(const HaloPlan<V>& plan, bool unit_diagonal) {
+  OnChip part{plan.parts,
+              plan.scaled,
+              unit_diagonal,
+              plan.words,
+              plan.word_count,
+              {plan.slots, plan.arrived},
+              plan.notes.template as<HaloNotes>(),
+              {}};
+  if constexpr (OnChip::is_among) part.peers = *plan.peers;
+  return part;
 }
 
 /// On the host.
@@ -110,15 +144,45 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   plan->grid = {blocks, tuning::halo_threads, bytes};
   bool resident = false;
   with_halo_recurrence<V>(method, [&]<class Method>() {
-    with_halo_kernel<wave, M, V, Method>(
-        plan->per_thread, peers != nullptr, [&](auto kernel, auto) {
-          resident = resident_blocks(queue, kernel, plan->grid.threads, bytes) >= blocks;
-        });
+    with_halo_kernel<wave, V, Method>(plan->per_thread, peers != nullptr, [&](auto kernel, auto) {
+      resident = is_resident(queue, *plan, kernel);
+    });
   });
   if (!resident) return nullptr;
   plan->copy(queue, parts);
   if (peers != nullptr) plan->peers = *peers;
   return plan;
+}
+
+/// Scales the values in parts, unless they are. False if the device does not start that.
+template <int wave, bool symmetric, class M, class V>
+bool scale_parts(const Queue& queue, HaloPlan<V>& plan, const M* values, const V* inverse) {
+  // Other ranks, which wait for each other here, know of no addresses.
+  const bool among = plan.peers.has_value();
+  const ScaledOf of{among ? nullptr : values, among ? nullptr : inverse, symmetric};
+  if (plan.scaled_of == of) return true;
+  plan.scaled_of.reset();
+  fill_bytes(queue, plan.scaled.unfit, 0, sizeof *plan.scaled.unfit);
+  const auto start = [&](auto scale) {
+    const auto kernel = halo_scale_kernel<tuning::halo_threads, decltype(scale)>;
+    return is_resident(queue, plan, kernel) &&
+           launch_resident("halo_scale", queue, plan.grid, kernel, scale, plan.epoch);
+  };
+  const auto base = [&]<bool is_among>() {
+    return part_of_launch<HaloPart<wave, most_halo_rows, V, Scaling<symmetric>, is_among>>(
+        plan, inverse != nullptr);
+  };
+  if (among) {
+    if (!start(HaloScale<wave, M, V, symmetric, true>{base.template operator()<true>(), values,
+                                                      inverse}))
+      return false;
+    ++plan.epoch;
+  } else if (!start(HaloScale<wave, M, V, symmetric, false>{base.template operator()<false>(),
+                                                            values, inverse})) {
+    return false;
+  }
+  plan.scaled_of = of;
+  return true;
 }
 
 template <int wave, class M, class V>
@@ -129,23 +193,16 @@ bool HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>
   *plan.notes.template as<HaloNotes>() = {};
   bool started = false;
   with_halo_recurrence<V>(method, [&]<class Method>() {
-    with_halo_kernel<wave, M, V, Method>(plan.per_thread, plan.peers.has_value(),
-                                         [&]<class Run>(auto kernel, std::type_identity<Run>) {
-                                           Run halo_run{{values,
-                                                         inverse,
-                                                         v,
-                                                         plan.parts,
-                                                         plan.words,
-                                                         plan.word_count,
-                                                         {plan.slots, plan.arrived},
-                                                         plan.notes.template as<HaloNotes>(),
-                                                         {}}};
-                                           if constexpr (Run::is_among)
-                                             halo_run.peers = *plan.peers;
-                                           started = launch_resident("halo_run", queue, plan.grid,
-                                                                     kernel, halo_run, scalars, run,
-                                                                     outcome, plan.epoch);
-                                         });
+    with_halo_kernel<wave, V, Method>(
+        plan.per_thread, plan.peers.has_value(),
+        [&]<class Run>(auto kernel, std::type_identity<Run>) {
+          if (!is_resident(queue, plan, kernel) ||
+              !scale_parts<wave, Method::symmetric>(queue, plan, values, inverse))
+            return;
+          Run halo_run{{{part_of_launch<typename Run::OnChip>(plan, inverse != nullptr), v}}};
+          started = launch_resident("halo_run", queue, plan.grid, kernel, halo_run, scalars, run,
+                                    outcome, plan.epoch);
+        });
   });
   return started;
 }

@@ -5,7 +5,6 @@
 #include <gpu/row_values.hpp>
 #include <gpu/run_state.hpp>
 
-#include <cmath>
 #include <type_traits>
 
 // A block's part of the matrix on chip (gpu/halo_rows.hpp): where everything lies, how its threads share it, and what they tell other
@@ -23,7 +22,6 @@ constexpr std::size_t halo_bytes(const Part& part, int halo_vectors) {
                         : 0) +
          sizeof(V) *
              (2 * std::size_t(part.own) + std::size_t(1 + halo_vectors) * std::size_t(part.halo)) +
-         sizeof(Slice) * (std::size_t(part.slices) + 1) +
          sizeof(index_t) * (std::size_t(part.own) + std::size_t(part.halo));
 }
 
@@ -42,7 +40,7 @@ constexpr index_t halo_held(int rows) {
 struct NoHaloPeers {};
 
 /// per_thread: own rows that a thread has at most; among: whether other devices have rows too.
-template <int wave, int per_thread, class M, class V, class Method, bool among>
+template <int wave, int per_thread, class V, class Method, bool among>
 struct HaloPart {
   using Recurrence = Method;
   static constexpr bool is_among = among;
@@ -51,11 +49,10 @@ struct HaloPart {
   static constexpr int halo_vectors = count(Method::halo);
   static constexpr index_t holds = halo_held<V>(per_thread);
 
-  const M* values;
-  /// D^2, one over the diagonal, of which the product then takes no notice: it is ones; null: D is the identity.
-  const V* inverse;
-  MethodVectors<V> v;
   PartArrays<DevicePointer> parts;
+  ScaledParts<V> scaled;
+  /// The diagonal is ones and not among the entries; else D is the identity.
+  bool unit_diagonal;
   StampedWord<V>* words;  ///< [2][word_count]
   index_t word_count;
   StampedSums sums;
@@ -71,7 +68,6 @@ struct HaloPart {
     V* of_halo[halo_vectors];  ///< by number in the halo
     V* constant;               ///< of own rows: what a run does not change
     const index_t* exports;
-    const Slice* slices;
     const index_t* imports;
     V own[Method::vectors][per_thread];
     index_t groups[per_thread];  ///< of the row's slice
@@ -120,16 +116,29 @@ struct HaloPart {
   CNC_GPU_DEVICE index_t row_of(const State& t, index_t local) const {
     return parts.rows[t.part.first_row + local];
   }
-  CNC_GPU_DEVICE V square_of_root(index_t row) const {
-    return inverse == nullptr ? V(1) : inverse[row];
-  }
-  /// By which columns are multiplied, and what is added to x.
-  static CNC_GPU_DEVICE V scale(V square) {
-    return symmetric ? static_cast<V>(std::sqrt(double(square))) : square;
+  /// Calls take_row(k, local number, place of its first pair of entries in PartArrays::columns, pairs, their place on chip, had all
+  /// of them one) for own rows; from pair to pair places are part_lanes further.
+  template <class Take>
+  CNC_GPU_DEVICE void for_own_pairs(const State& t, const Take& take_row) const {
+    const offset_t begin = offset_t(t.part.first_group) * part_lanes;
+    Slice slice[per_thread], next[per_thread];
+    for_own(
+        t,
+        [&](int k, index_t local) {
+          const Slice* const at = parts.slices + t.part.first_slice + local / part_lanes;
+          slice[k] = at[0];
+          next[k] = at[1];
+        },
+        [&](int k, index_t local) {
+          const index_t lane = local % part_lanes;
+          take_row(k, local, begin + offset_t(slice[k].first) * part_lanes + lane,
+                   next[k].first - slice[k].first, slice[k].first_beyond * part_lanes + lane);
+        });
   }
 
   // --- in and out -------------------------------------------------------------------------------------------
 
+  /// What it begins to copy is there after end_copies and a barrier.
   CNC_GPU_DEVICE void lay_out(State& t) const {
     t.part = parts.part[block_index()];
     const Part& part = t.part;
@@ -146,7 +155,6 @@ struct HaloPart {
     for (V*& of_halo : t.of_halo) of_halo = take<V>(free, part.halo);
     t.constant = take<V>(free, part.own);
     t.columns = take<std::uint32_t>(free, pairs);
-    t.slices = take_copy(free, parts.slices + part.first_slice, part.slices + 1);
     t.exports = take_copy(free, parts.exports + part.first_row, part.own);
     t.imports = take_copy(free, parts.imports + part.first_halo, part.halo);
     if constexpr (among)
@@ -162,10 +170,7 @@ struct HaloPart {
   template <class T>
   static CNC_GPU_DEVICE const T* take_copy(char*& free, const T* from, index_t n) {
     T* const to = take<T>(free, n);
-    T loaded[together];
-    for_share(
-        n, [&](int j, index_t i) { loaded[j] = from[i]; },
-        [&](int j, index_t i) { to[i] = loaded[j]; });
+    for (index_t i = thread_index(); i < n; i += block_threads()) begin_copy(to + i, from + i);
     return to;
   }
 
@@ -174,6 +179,20 @@ struct HaloPart {
   /// Whether row i of the halo is one of another device.
   CNC_GPU_DEVICE bool is_beyond(const State& t, index_t i) const {
     return among && t.imports[i] >= word_count;
+  }
+  /// What a kernel finds that exchanges with others, and what it leaves once all blocks have come to a meeting.
+  CNC_GPU_DEVICE void take_part_in_peers(State& t, std::uint32_t epoch) const {
+    if constexpr (among) {
+      t.exchanges_beyond = *peers.exchanges - epoch;
+      t.meetings_beyond = *peers.meeting->meetings - epoch;
+    }
+  }
+  CNC_GPU_DEVICE void count_epochs(std::uint32_t epochs) const {
+    if constexpr (among) {
+      if (block_index() != 0 || thread_index() != 0) return;
+      *peers.exchanges += epochs;
+      *peers.meeting->meetings += epochs;
+    }
   }
   /// Devices with an own row in their halo get its value.
   CNC_GPU_DEVICE void tell(const State& t, index_t local, V value, std::uint32_t epoch) const {

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 // What a solver keeps for runs with one meeting per product.
 
@@ -77,6 +78,21 @@ struct alignas(2 * sizeof(V)) EntryPair {
 template <class T>
 using DevicePointer = const T*;
 
+/// The values of a matrix in parts as runs have them, in the order of the arrays of its pattern.
+template <class V>
+struct ScaledParts {
+  EntryPair<V>* entries;  ///< for each pair of PartArrays::columns
+  V* scale;               ///< for each of PartArrays::rows: D, or D^2 of methods for any matrix
+  std::int32_t* unfit;    ///< not zero: they do not allow such runs
+};
+/// What they were made of, as long as it has not changed.
+struct ScaledOf {
+  const void* values;
+  const void* inverse;
+  bool symmetric;
+  bool operator==(const ScaledOf&) const = default;
+};
+
 /// The parts of a matrix and what its blocks meet with. Holds for the arrays that say where the matrix's entries are;
 /// values may change.
 template <class V>
@@ -85,6 +101,8 @@ struct HaloPlan {
   std::optional<DeviceBuffer>
       memory;  ///< of all that follows: an allocation takes as long as copying a megabyte
   PartArrays<DevicePointer> parts = {};
+  ScaledParts<V> scaled = {};
+  std::optional<ScaledOf> scaled_of;  ///< empty: values are others since then
   StampedWord<V>* words = nullptr;
   StampedSums::Slot* slots = nullptr;
   std::uint32_t* arrived = nullptr;
@@ -97,6 +115,8 @@ struct HaloPlan {
   Grid grid;
   /// Epochs so far: they go on from run to run, so that nothing has to be cleared.
   std::uint32_t epoch = 0;
+  /// Kernels of which the device has said that all blocks are resident at once.
+  std::vector<const void*> resident;
 
   explicit HaloPlan(int device) : notes(device, sizeof(HaloNotes)) {}
 
@@ -105,9 +125,15 @@ struct HaloPlan {
     PlacedArray<StampedWord<V>> its_words;
     PlacedArray<StampedSums::Slot> its_slots;
     PlacedArray<std::uint32_t> counter;
+    PlacedArray<EntryPair<V>> entries;
+    PlacedArray<V> scale;
+    PlacedArray<std::int32_t> unfit;
     its_words.resize(2 * std::size_t(host.words));
     its_slots.resize(2 * host.part.size());
     counter.resize(1);
+    entries.resize(host.columns.size());
+    scale.resize(host.rows.size());
+    unfit.resize(1);
     const auto place = [&](std::byte* to) {
       std::size_t end = host.memory.size();
       its_words.place(to, end);
@@ -115,9 +141,18 @@ struct HaloPlan {
       counter.place(to, end);
       return end;
     };
+    const auto place_values = [&](std::byte* to, std::size_t end) {
+      entries.place(to, end);
+      scale.place(to, end);
+      unfit.place(to, end);
+      return end;
+    };
     const std::size_t bytes = place(nullptr);
-    auto* const there = memory.emplace(queue.device, bytes).template as<std::byte>();
+    auto* const there =
+        memory.emplace(queue.device, place_values(nullptr, bytes)).template as<std::byte>();
     place(there);
+    place_values(there, bytes);
+    scaled = {entries.data(), scale.data(), unfit.data()};
     words = its_words.data();
     slots = its_slots.data();
     arrived = counter.data();

@@ -52,11 +52,11 @@ struct HaloControl {
   }
 };
 
-template <int wave, int per_thread, class M, class V, class Method, bool among>
-struct HaloRows : HaloLoad<wave, per_thread, M, V, Method, among> {
-  using OnChip = HaloPart<wave, per_thread, M, V, Method, among>;
+template <int wave, int per_thread, class V, class Method, bool among>
+struct HaloRows : HaloLoad<wave, per_thread, V, Method, among> {
+  using OnChip = HaloPart<wave, per_thread, V, Method, among>;
   using OnChip::for_own, OnChip::tell, OnChip::find, OnChip::wait_for, OnChip::meet;
-  using OnChip::inverse, OnChip::words, OnChip::word_count, OnChip::holds;
+  using OnChip::unit_diagonal, OnChip::words, OnChip::word_count, OnChip::holds;
   using typename OnChip::State;
 
   /// The matrix times what is gathered, to take(k, local number, gathered there, result) for own rows; others are told at once.
@@ -91,7 +91,7 @@ struct HaloRows : HaloLoad<wave, per_thread, M, V, Method, among> {
     StampedWord<V>* const to = words + offset_t(epoch % 2) * word_count;
     for_own(t, [&](int k, index_t local) {
       const V own = t.gathered[local];
-      const V sum = (inverse != nullptr ? own + even[k] : even[k]) + odd[k];
+      const V sum = (unit_diagonal ? own + even[k] : even[k]) + odd[k];
       if (t.exports[local] >= 0) to[t.exports[local]].store(sum, epoch);
       tell(t, local, sum, epoch);
       take_result(k, local, own, sum);
@@ -180,31 +180,24 @@ CNC_GPU_DEVICE void run_in_parts(const Run& it, MethodScalars* scalars, const Ru
     if constexpr (requires { Method::complete(s); })
       if (s.first == 0) Method::complete(s);
     typename Run::State t;
-    if constexpr (Run::is_among) {
-      t.exchanges_beyond = *it.peers.exchanges - epoch;
-      t.meetings_beyond = *it.peers.meeting->meetings - epoch;
-    }
+    it.take_part_in_peers(t, epoch);
     it.lay_out(t);
+    const bool fit = it.load_matrix(t);
     if (thread_index() == 0) {
       control.scalars.set(s);
       control.iterations = 0;
       control.begun = false;
     }
+    end_copies();
     block_barrier();
-    const bool fit = it.load(t, epoch);
     it.load_vectors(t, s.first != 0, epoch);
     it.iterate(t, control, run, fit, epoch);
     if (control.iterations > 0) it.store(t);
   }
+  if (!nothing) it.count_epochs(epoch - first_epoch);
   if (block_index() != 0 || thread_index() != 0) return;
   it.notes->meetings = epoch - first_epoch;
   it.notes->unfit = !nothing && control.unfit;
-  if constexpr (Run::is_among)
-    if (!nothing) {
-      // All blocks have come to a meeting, before which they read these.
-      *it.peers.exchanges += epoch - first_epoch;
-      *it.peers.meeting->meetings += epoch - first_epoch;
-    }
   if (!nothing && !control.unfit) {
     s = control.scalars.get();
     s.breakdown = control.breakdown;

@@ -11,10 +11,10 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-template <int wave, int per_thread, class M, class V, class Method, bool among>
-struct HaloRun : HaloRows<wave, per_thread, M, V, Method, among> {
-  using Rows = HaloRows<wave, per_thread, M, V, Method, among>;
-  using Rows::v, Rows::for_own, Rows::for_share, Rows::row_of, Rows::square_of_root, Rows::scale;
+template <int wave, int per_thread, class V, class Method, bool among>
+struct HaloRun : HaloRows<wave, per_thread, V, Method, among> {
+  using Rows = HaloRows<wave, per_thread, V, Method, among>;
+  using Rows::v, Rows::for_own, Rows::for_share, Rows::row_of, Rows::scale_of;
   using typename Rows::State;
   using Iteration = typename Method::Iteration;
   using Update = typename Iteration::Last;
@@ -70,7 +70,7 @@ struct HaloRun : HaloRows<wave, per_thread, M, V, Method, among> {
   CNC_GPU_DEVICE void store(const State& t) const {
     for_own(t, [&](int k, index_t local) {
       const index_t row = row_of(t, local);
-      const V of_x = v[x][row], d = scale(square_of_root(row));
+      const V of_x = v[x][row], d = scale_of(t, local);
       v[r][row] = t.gathered[local] / d;
       v[z][row] = t.gathered[local] * d;
       for_vectors<kept>([&](auto j) {

@@ -11,10 +11,10 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-template <int wave, int per_thread, class M, class V, class Method, bool among>
-struct HaloRunOfTwo : HaloRows<wave, per_thread, M, V, Method, among> {
-  using Rows = HaloRows<wave, per_thread, M, V, Method, among>;
-  using Rows::v, Rows::for_own, Rows::row_of, Rows::square_of_root, Rows::scale;
+template <int wave, int per_thread, class V, class Method, bool among>
+struct HaloRunOfTwo : HaloRows<wave, per_thread, V, Method, among> {
+  using Rows = HaloRows<wave, per_thread, V, Method, among>;
+  using Rows::v, Rows::for_own, Rows::row_of, Rows::scale_of;
   using typename Rows::State;
   template <int k>
   using Phase = typename PhaseAt<k, typename Method::Iteration>::Is;
@@ -68,7 +68,7 @@ struct HaloRunOfTwo : HaloRows<wave, per_thread, M, V, Method, among> {
   CNC_GPU_DEVICE void store(const State& t) const {
     for_own(t, [&](int k, index_t local) {
       const index_t row = row_of(t, local);
-      v[x][row] += scale(square_of_root(row)) * t.own[x][k];
+      v[x][row] += scale_of(t, local) * t.own[x][k];
       for_vectors<Method::halo>([&](auto vector) { v[vector][row] = t.own[vector][k]; });
     });
   }

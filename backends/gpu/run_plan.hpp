@@ -95,6 +95,7 @@ struct DeviceRunPlan final : RunPlan {
 
   void renew(bool pattern) override {
     halo_unfit = 0;
+    if (halo) halo->scaled_of.reset();
     scaling_refused = false;
     if (scaled) scaled->forget_values();
     if (!pattern) return;

@@ -4,6 +4,7 @@
 
 #include <cuda/target/ptx.hpp>
 
+#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
 // What the shared kernels of backends/gpu need of a device, for NVIDIA GPUs. Every target has a header
@@ -67,6 +68,17 @@ CNC_GPU_DEVICE T load_cached(const T* from) {
 template <class T>
 CNC_GPU_DEVICE T load_once(const T* from) {
   return ptx::load_once(from);
+}
+
+/// Begins to copy from the device's memory to shared memory what has 4, 8 or 16 bytes and that alignment, without a register.
+template <class T>
+CNC_GPU_DEVICE void begin_copy(T* to, const T* from) {
+  __pipeline_memcpy_async(to, from, sizeof(T));
+}
+/// What this thread has begun to copy is there.
+CNC_GPU_DEVICE void end_copies() {
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
 }
 
 /// Adds one to a counter that all blocks share and returns what it was; what this thread wrote before is

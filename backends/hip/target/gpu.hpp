@@ -73,6 +73,14 @@ CNC_GPU_DEVICE T load_once(const T* from) {
   return instructions::load_streaming(from);
 }
 
+/// Copies from the device's memory to shared memory what has 4, 8 or 16 bytes and that alignment; it is there after end_copies.
+template <class T>
+CNC_GPU_DEVICE void begin_copy(T* to, const T* from) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+  *to = *from;
+}
+CNC_GPU_DEVICE void end_copies() {}
+
 /// Adds one to a counter that all blocks share and returns what it was; what this thread wrote before is
 /// seen by whoever reads the higher count.
 CNC_GPU_DEVICE std::uint32_t take_ticket(std::uint32_t* counter) {
