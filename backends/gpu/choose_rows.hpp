@@ -160,18 +160,19 @@ bool reads_dictionary_of(const Operand& A) {
   return A.dictionary.codes != nullptr && A.rows >= least_dictionary_rows(A.dictionary);
 }
 
-/// Calls f(rows, threads) for a product of its own: with equal shares, or from the dictionary of the rows, if there is one.
+/// Calls f(rows, threads) for a product of its own that is not by the rows of the format: with equal shares, or from their dictionary.
+/// False: it is.
 template <int wave, class V, class Operand, class F>
-void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
+bool with_rows_beside(const Operand& A, const F& f) {
   using M = typename Operand::value_type;
   if constexpr (requires { A.row_offsets; })
     if (is_balanced(A)) {
       using Balanced = BalancedCsr<wave, M, V>;
-      return f(Balanced{A}, Balanced::most_threads);
+      f(Balanced{A}, Balanced::most_threads);
+      return true;
     }
-  if (!reads_dictionary_of(A))
-    with_rows<wave, V>(queue, A, f);
-  else if (has_short_stencil(A.dictionary))
+  if (!reads_dictionary_of(A)) return false;
+  if (has_short_stencil(A.dictionary))
     f(ShortStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
   else if (A.dictionary.stencil != nullptr)
     f(LongStencilRows<M, V>{A.dictionary, A.rows}, tuning::dictionary_threads);
@@ -183,6 +184,13 @@ void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
     f(DictionaryRows<part_of_row, M, V>{{A.rows}, A.dictionary}, tuning::dictionary_threads);
   else
     f(DictionaryRows<part_of_long_row, M, V>{{A.rows}, A.dictionary}, tuning::dictionary_threads);
+  return true;
+}
+
+/// Calls f(rows, threads) for a product of its own.
+template <int wave, class V, class Operand, class F>
+void with_product_rows(const Queue& queue, const Operand& A, const F& f) {
+  if (!with_rows_beside<wave, V>(A, f)) with_rows<wave, V>(queue, A, f);
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

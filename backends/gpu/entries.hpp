@@ -107,6 +107,9 @@ struct MatrixEntries {
   static std::unique_ptr<MatrixPlan> plan(const Queue&, const Operand& A);
   static void spmv(const Queue&, V alpha, const Operand& A, const V* x, V beta, V* y);
   static void relax(const Queue&, const Operand& A, const RelaxationStep<V>&, const V* x, V* y);
+  /// Of rows without blocks, and of those that a dictionary has.
+  static bool residual(const Queue&, const Operand& A, const V* b, const V* x, V* r, double* norm,
+                       double* norm_of_b);
   static void spmv_dot(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&);
   static void spmm(const Queue&, int columns, V alpha, const Operand& A, const V* x, V beta, V* y,
                    const ColumnDots<V>&);

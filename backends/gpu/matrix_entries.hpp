@@ -29,6 +29,19 @@ void MatrixEntries<wave, Operand, V>::relax(const Queue& queue, const Operand& A
 }
 
 template <int wave, class Operand, class V>
+bool MatrixEntries<wave, Operand, V>::residual(const Queue& queue, const Operand& A, const V* b,
+                                               const V* x, V* r, double* norm, double* norm_of_b) {
+  const auto start = [&](const auto& rows, int threads) {
+    launch_residual<wave>(queue, rows, chosen_threads(queue, threads), b, x, r, norm, norm_of_b);
+  };
+  if (with_rows_beside<wave, V>(A, start)) return true;
+  if constexpr (requires { A.block_size; })
+    if (A.block_size != 1) return false;
+  with_scalar_rows<wave, V>(queue, A, start);
+  return true;
+}
+
+template <int wave, class Operand, class V>
 void MatrixEntries<wave, Operand, V>::spmv_dot(const Queue& queue, const Operand& A, const V* x,
                                                V* y, const ProductDots<V>& dots) {
   product(queue, A, x, y, dots, nullptr);

@@ -5,6 +5,8 @@
 #include <gpu/run_state.hpp>
 #include <gpu/spmv_kernel.hpp>
 
+#include <cmath>
+
 // The product of a phase: with its dots, alone or in a run. It knows no method, and takes no scalar step.
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
@@ -52,17 +54,54 @@ product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, const RunSta
   }
 }
 
-template <int wave, int dots, bool unit, class Rows, class V>
-void launch_product(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
-                    const ProductDots<V>& results, const RunState* run) {
+/// The grid of a product with so many dots.
+template <int dots, class Rows>
+Grid product_shape(const Queue& queue, const Rows& rows, int threads) {
   const index_t passes = ceil_div(rows.units(), rows.units_per_pass(threads));
   int on_processor = 1024;
   if constexpr (requires { Rows::reducing_threads; }) on_processor = Rows::reducing_threads;
   if constexpr (fills_processors<Rows>) on_processor = product_threads<Rows, dots>;
-  launch_overlapping(
-      "product", queue,
-      {reducing_blocks(queue, passes, threads, std::max(1, dots), on_processor), threads},
-      product_kernel<wave, dots, unit, Rows, V>, rows, x, y, results, run, grid_scratch(queue));
+  return {reducing_blocks(queue, passes, threads, std::max(1, dots), on_processor), threads};
+}
+
+template <int wave, int dots, bool unit, class Rows, class V>
+void launch_product(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
+                    const ProductDots<V>& results, const RunState* run) {
+  launch_overlapping("product", queue, product_shape<dots>(queue, rows, threads),
+                     product_kernel<wave, dots, unit, Rows, V>, rows, x, y, results, run,
+                     grid_scratch(queue));
+}
+
+/// r := b - sum, and this thread's share of r . r and b . b.
+template <class V>
+struct StoreResidual {
+  const V* b;
+  V* r;
+  double squares[2] = {};
+  CNC_GPU_DEVICE void operator()(index_t, int, index_t row, V sum) {
+    const V of_b = b[row], of_r = of_b - sum;
+    r[row] = of_r;
+    squares[0] += double(of_r) * double(of_r);
+    squares[1] += double(of_b) * double(of_b);
+  }
+};
+
+template <int wave, class Rows, class V>
+CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, 2>))
+residual_kernel(Rows rows, const V* b, const V* x, V* r, double* norm, double* norm_of_b,
+                GridScratch scratch) {
+  StoreResidual<V> sink{b, r};
+  walk_all(rows, PlainVector<V>{x}, sink);
+  if (!grid_sum<wave>(sink.squares, scratch) || thread_index() != 0) return;
+  *norm = std::sqrt(sink.squares[0]);
+  if (norm_of_b != nullptr) *norm_of_b = std::sqrt(sink.squares[1]);
+}
+
+template <int wave, class Rows, class V>
+void launch_residual(const Queue& queue, const Rows& rows, int threads, const V* b, const V* x,
+                     V* r, double* norm, double* norm_of_b) {
+  launch("residual", queue, product_shape<2>(queue, rows, threads), residual_kernel<wave, Rows, V>,
+         rows, b, x, r, norm, norm_of_b, grid_scratch(queue));
 }
 
 /// Whether an iteration of some method has a product without dots.

@@ -118,6 +118,7 @@ struct Tables {
         .spmv = by_wave<MatrixEntries<waves, Operand, V>::spmv...>,
         .spmv_careful = CarefulProducts<Operand, V>::spmv,
         .relax = by_wave<MatrixEntries<waves, Operand, V>::relax...>,
+        .residual = by_wave<MatrixEntries<waves, Operand, V>::residual...>,
         .spmv_dot = by_wave<MatrixEntries<waves, Operand, V>::spmv_dot...>,
         .spmm = by_wave<MatrixEntries<waves, Operand, V>::spmm...>,
         .arnoldi = by_wave<BasisEntries<waves, Operand, V>::arnoldi...>,

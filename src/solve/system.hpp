@@ -304,12 +304,25 @@ struct System {
   /// there is no such operation.
   bool subtract_product_exactly(const Vector<const V, Space>& b, const Vector<const V, Space>& x,
                                 const Vector<V, Space>& r) const {
-    if (matrix_free || ranks || arithmetic != Arithmetic::fast) return false;
-    const auto subtract = [&](const auto& A) {
+    return with_exact_operand([&](const auto& A) {
       const auto relax = ctx->template matrices<V>(A).relax;
       if (relax != nullptr) relax(ctx->queue(), A, {.f = b.data()}, x.data(), r.data());
       return relax != nullptr;
-    };
+    });
+  }
+  /// The same with its 2-norm and, unless that is null, the one of b.
+  bool residual_exactly(const Vector<const V, Space>& b, const Vector<const V, Space>& x,
+                        const Vector<V, Space>& r, double* norm, double* norm_of_b) const {
+    return with_exact_operand([&](const auto& A) {
+      const auto residual = ctx->template matrices<V>(A).residual;
+      return residual != nullptr &&
+             residual(ctx->queue(), A, b.data(), x.data(), r.data(), norm, norm_of_b);
+    });
+  }
+  /// subtract(A) for the matrix as it was given, where products with it are one operation of the backend; else false.
+  template <class F>
+  bool with_exact_operand(const F& subtract) const {
+    if (matrix_free || ranks || arithmetic != Arithmetic::fast) return false;
     if (uses_narrow() && narrow_is_exact) return with_operand(subtract);
     return std::visit(
         [&](const auto& a) {

@@ -166,11 +166,6 @@ class ArnoldiCheck {
     }
     return most;
   }
-  static double norm(const GuardedVector<V>& x) {
-    double sum = 0;
-    for (index_t i = 0; i < x.size(); ++i) sum += double(x[i]) * x[i];
-    return std::sqrt(sum);
-  }
   void compare(const std::string& text, const std::string& what) {
     findings_.compare(text, [&] { return "arnoldi, " + what_ + ", " + what; });
   }

@@ -64,6 +64,13 @@ class GuardedVector {
   std::vector<V> storage_;
 };
 
+template <class V>
+double norm(const GuardedVector<V>& x) {
+  double sum = 0;
+  for (index_t i = 0; i < x.size(); ++i) sum += double(x[i]) * x[i];
+  return std::sqrt(sum);
+}
+
 /// A copy of a view that starts at an odd element.
 template <class View>
 View shifted(const View& view) {

@@ -186,11 +186,4 @@ std::vector<MethodState<V>> reference_states(Method method, const CsrMatrix<M>& 
   return states;
 }
 
-template <class V>
-double norm(const GuardedVector<V>& x) {
-  double sum = 0;
-  for (index_t i = 0; i < x.size(); ++i) sum += double(x[i]) * x[i];
-  return std::sqrt(sum);
-}
-
 }  // namespace cnc::testing

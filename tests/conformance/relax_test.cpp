@@ -1,5 +1,5 @@
-// y := of_x x + of_y y + of_residual D^-1 (f - A x) of every backend that has it, for every format, block size, precision
-// and square edge shape, against the reference backend on the CSR matrix that the layouts were built from.
+// y := of_x x + of_y y + of_residual D^-1 (f - A x), and residuals with their norms, of every backend that has them, for every
+// format, block size, precision and square edge shape, against the reference backend on the CSR matrix that the layouts were built from.
 
 #include "conformance/layouts.hpp"
 #include "conformance/per_backend.hpp"
@@ -40,6 +40,11 @@ class RelaxCheck {
         const int threads = 1 + turn_++ % max_threads;
         std::visit([&](const auto& a) { check(layout, a, k, threads); }, layout.A);
       }
+  }
+  void run_residuals() {
+    for (const Layout<M>& layout : product_layouts(A_, largest_block(A_)))
+      for (const bool wants_norm_of_f : {true, false})
+        std::visit([&](const auto& a) { check_residual(layout, a, wants_norm_of_f); }, layout.A);
   }
 
  private:
@@ -83,6 +88,41 @@ class RelaxCheck {
         });
   }
 
+  /// f - A x in one operation with the norms, which are those of what is there. Blocks may be left to others.
+  template <class SparseMatrix>
+  void check_residual(const Layout<M>& layout, const SparseMatrix& A, bool wants_norm_of_f) {
+    const auto& ops = matrix_ops<decltype(A.operand()), V>(backend_);
+    if (!findings_.offered(ops.residual, "residual of " + layout.format)) return;
+    const GuardedVector<V> before = start(steps[0]);
+    GuardedVector<V> r = before;
+    double norm_of_r = -1, norm_of_f = -1;
+    const TestQueue queue(backend_, A.rows, 1);
+    const bool done = ops.residual(queue, Planned(ops, queue, queue(A)).operand,
+                                   queue(std::as_const(f_)), queue(std::as_const(x_)), queue(r),
+                                   queue(norm_of_r), wants_norm_of_f ? queue(norm_of_f) : nullptr);
+    queue.finish();
+    const auto compare = [&](const std::string& difference, const char* what) {
+      findings_.compare(difference, [&] {
+        return "residual " + std::string(Precision<M, V>::name()) + " " + layout.name + ", " +
+               matrix_.name + ", " + what;
+      });
+    };
+    if (!done) {
+      compare(unless(block_size(layout.A) > 1, "is not offered"), "offer");
+      return compare(unless(r.same_bits(before) && norm_of_r == -1, "did something"), "refusal");
+    }
+    compare(difference(r, expected_[0], [&](index_t row) { return tolerance(steps[0], row); }),
+            "r");
+    const auto compare_norm = [&](double actual, const GuardedVector<V>& of, const char* what) {
+      compare(difference(actual, norm(of), sum_tolerance<double>(A_.rows + 4, norm(of))), what);
+    };
+    compare_norm(norm_of_r, r, "norm of r");
+    if (wants_norm_of_f)
+      compare_norm(norm_of_f, f_, "norm of f");
+    else
+      compare(unless(norm_of_f == -1, "was written"), "norm of f");
+  }
+
   const Backend& backend_;
   Findings& findings_;
   const NamedMatrix<M>& matrix_;
@@ -94,17 +134,26 @@ class RelaxCheck {
   int turn_ = 31;
 };
 
-void check_relax(const Backend& backend, Findings& findings) {
+template <class Check>
+void for_each_matrix(const Backend& backend, Findings& findings, const Check& check) {
   for_each_precision([&](auto precision) {
     using M = typename decltype(precision)::M;
     using V = typename decltype(precision)::V;
     for (const NamedMatrix<M>& matrix : conformance_matrices<M>())
       if (matrix.A.rows == matrix.A.cols && (matrix.A.rows < 1000 || !is_emulated(backend)))
-        RelaxCheck<M, V>(backend, findings, matrix).run();
+        check(RelaxCheck<M, V>(backend, findings, matrix));
   });
 }
 
+void check_relax(const Backend& backend, Findings& findings) {
+  for_each_matrix(backend, findings, [](auto&& of_matrix) { of_matrix.run(); });
+}
+void check_residuals(const Backend& backend, Findings& findings) {
+  for_each_matrix(backend, findings, [](auto&& of_matrix) { of_matrix.run_residuals(); });
+}
+
 CNC_CONFORMANCE_TEST("relaxation steps", check_relax);
+CNC_CONFORMANCE_TEST("residuals with their norms", check_residuals);
 
 }  // namespace
 }  // namespace cnc::testing

@@ -231,6 +231,10 @@ struct MatrixOps {
   /// A step of a relaxation; A is square
   void (*relax)(const Queue&, const Operand& A, const RelaxationStep<V>&, const V* x,
                 V* y) = nullptr;
+  /// r := b - A x with its 2-norm and, unless that is null, the one of b, as by relax and nrm2; A is square. False, and nothing done: it
+  /// is not offered for this matrix, and takes these.
+  bool (*residual)(const Queue&, const Operand& A, const V* b, const V* x, V* r, double* norm,
+                   double* norm_of_b) = nullptr;
   /// y := A x and dots with y; A is square
   void (*spmv_dot)(const Queue&, const Operand& A, const V* x, V* y,
                    const ProductDots<V>&) = nullptr;
