@@ -161,7 +161,7 @@ bool reads_dictionary_of(const Operand& A) {
 }
 
 /// Calls f(rows, threads) for a product of its own that is not by the rows of the format: with equal shares, or from their dictionary.
-/// False: it is.
+/// False, and nothing called: it is by those.
 template <int wave, class V, class Operand, class F>
 bool with_rows_beside(const Operand& A, const F& f) {
   using M = typename Operand::value_type;

@@ -183,9 +183,9 @@ struct HaloEntries {
   static std::unique_ptr<HaloPlan<V>> plan(const Queue&, int method, bool preconditioned,
                                            const cnc::detail::RowPattern& A,
                                            const PeerOperand<V>* peers);
-  /// False if the device does not start it after all.
-  static bool launch(const Queue&, int method, HaloPlan<V>&, const M* values, const V* inverse,
-                     const MethodVectors<V>&, MethodScalars*, const RunState&, RunOutcome*);
+  /// Kernels that it has started; 0: the device does not start them after all.
+  static int launch(const Queue&, int method, HaloPlan<V>&, const M* values, const V* inverse,
+                    const MethodVectors<V>&, MethodScalars*, const RunState&, RunOutcome*);
 };
 
 /// Products with one mapping, to compare with.

@@ -102,6 +102,17 @@ OnChip part_of_launch(const HaloPlan<V>& plan, bool unit_diagonal) {
   return part;
 }
 
+/// Calls f(kernel, scale), without the values yet, for the kernel that scales them.
+template <int wave, bool symmetric, class M, class V, class F>
+bool with_scale_kernel(const HaloPlan<V>& plan, bool unit_diagonal, const F& f) {
+  const auto with = [&]<bool among>() {
+    using Scale = HaloScale<wave, M, V, symmetric, among>;
+    return f(halo_scale_kernel<tuning::halo_threads, Scale>,
+             Scale{part_of_launch<typename Scale::OnChip>(plan, unit_diagonal), nullptr, nullptr});
+  };
+  return plan.peers ? with.template operator()<true>() : with.template operator()<false>();
+}
+
 /// On the host.
 template <class V>
 cnc::detail::PatternBeyond pattern_beyond(const Queue& queue, const PeerOperand<V>& peers) {
@@ -141,6 +152,7 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   plan->per_thread = parts.rows_per_thread;
   plan->halo_vectors = halo_vectors;
   plan->has_diagonal = !preconditioned;
+  if (peers != nullptr) plan->peers = *peers;
   plan->grid = {blocks, tuning::halo_threads, bytes};
   bool resident = false;
   with_halo_recurrence<V>(method, [&]<class Method>() {
@@ -154,54 +166,47 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
   return plan;
 }
 
-/// Scales the values in parts, unless they are. False if the device does not start that.
+/// Scales the values in parts, unless they are. The kernels that takes; none: the device does not start them.
 template <int wave, bool symmetric, class M, class V>
-bool scale_parts(const Queue& queue, HaloPlan<V>& plan, const M* values, const V* inverse) {
+std::optional<int> scale_parts(const Queue& queue, HaloPlan<V>& plan, const M* values,
+                               const V* inverse) {
   // Other ranks, which wait for each other here, know of no addresses.
   const bool among = plan.peers.has_value();
   const ScaledOf of{among ? nullptr : values, among ? nullptr : inverse, symmetric};
-  if (plan.scaled_of == of) return true;
+  if (plan.scaled_of == of) return 0;
   plan.scaled_of.reset();
   fill_bytes(queue, plan.scaled.unfit, 0, sizeof *plan.scaled.unfit);
-  const auto start = [&](auto scale) {
-    const auto kernel = halo_scale_kernel<tuning::halo_threads, decltype(scale)>;
-    return is_resident(queue, plan, kernel) &&
-           launch_resident("halo_scale", queue, plan.grid, kernel, scale, plan.epoch);
-  };
-  const auto base = [&]<bool is_among>() {
-    return part_of_launch<HaloPart<wave, most_halo_rows, V, Scaling<symmetric>, is_among>>(
-        plan, inverse != nullptr);
-  };
-  if (among) {
-    if (!start(HaloScale<wave, M, V, symmetric, true>{base.template operator()<true>(), values,
-                                                      inverse}))
-      return false;
-    ++plan.epoch;
-  } else if (!start(HaloScale<wave, M, V, symmetric, false>{base.template operator()<false>(),
-                                                            values, inverse})) {
-    return false;
-  }
+  const bool started =
+      with_scale_kernel<wave, symmetric, M>(plan, inverse != nullptr, [&](auto kernel, auto scale) {
+        scale.values = values;
+        scale.inverse = inverse;
+        return is_resident(queue, plan, kernel) &&
+               launch_resident("halo_scale", queue, plan.grid, kernel, scale, plan.epoch);
+      });
+  if (!started) return std::nullopt;
+  if (among) ++plan.epoch;
   plan.scaled_of = of;
-  return true;
+  return 1;
 }
 
 template <int wave, class M, class V>
-bool HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>& plan,
-                                     const M* values, const V* inverse, const MethodVectors<V>& v,
-                                     MethodScalars* scalars, const RunState& run,
-                                     RunOutcome* outcome) {
+int HaloEntries<wave, M, V>::launch(const Queue& queue, int method, HaloPlan<V>& plan,
+                                    const M* values, const V* inverse, const MethodVectors<V>& v,
+                                    MethodScalars* scalars, const RunState& run,
+                                    RunOutcome* outcome) {
   *plan.notes.template as<HaloNotes>() = {};
-  bool started = false;
+  int started = 0;
   with_halo_recurrence<V>(method, [&]<class Method>() {
     with_halo_kernel<wave, V, Method>(
         plan.per_thread, plan.peers.has_value(),
         [&]<class Run>(auto kernel, std::type_identity<Run>) {
-          if (!is_resident(queue, plan, kernel) ||
-              !scale_parts<wave, Method::symmetric>(queue, plan, values, inverse))
-            return;
+          if (!is_resident(queue, plan, kernel)) return;
+          const auto scaling = scale_parts<wave, Method::symmetric>(queue, plan, values, inverse);
+          if (!scaling) return;
           Run halo_run{{{part_of_launch<typename Run::OnChip>(plan, inverse != nullptr), v}}};
-          started = launch_resident("halo_run", queue, plan.grid, kernel, halo_run, scalars, run,
-                                    outcome, plan.epoch);
+          if (launch_resident("halo_run", queue, plan.grid, kernel, halo_run, scalars, run, outcome,
+                              plan.epoch))
+            started = *scaling + 1;
         });
   });
   return started;

@@ -17,7 +17,7 @@ struct HaloLoad : HaloPart<wave, per_thread, V, Method, among> {
 
   MethodVectors<V> v;
 
-  /// The matrix, and D in `gathered`. What it begins to copy is there after end_copies and a barrier. False: the values do not
+  /// The matrix, and, where D scales it from both sides, D in `gathered`. What it begins to copy is there after end_copies and a barrier. False: the values do not
   /// allow the run.
   CNC_GPU_DEVICE bool load_matrix(State& t) const {
     if constexpr (symmetric)
@@ -62,7 +62,7 @@ struct HaloLoad : HaloPart<wave, per_thread, V, Method, among> {
     return scaled.scale[t.part.first_row + local];
   }
 
-  /// A vector of the halo as the run has it, but of rows of other devices; D is in `gathered`.
+  /// A vector of the halo as the run has it, but of rows of other devices; D, if it takes that, is in `gathered`.
   CNC_GPU_DEVICE void load_halo(const State& t, int vector, V* to) const {
     index_t row[together];
     V value[together];

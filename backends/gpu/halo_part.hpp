@@ -180,13 +180,14 @@ struct HaloPart {
   CNC_GPU_DEVICE bool is_beyond(const State& t, index_t i) const {
     return among && t.imports[i] >= word_count;
   }
-  /// What a kernel finds that exchanges with others, and what it leaves once all blocks have come to a meeting.
+  /// By all threads of a kernel that exchanges with others, before its first epoch.
   CNC_GPU_DEVICE void take_part_in_peers(State& t, std::uint32_t epoch) const {
     if constexpr (among) {
       t.exchanges_beyond = *peers.exchanges - epoch;
       t.meetings_beyond = *peers.meeting->meetings - epoch;
     }
   }
+  /// After its last epoch, for the next kernel: all blocks have come to a meeting, before which they read these.
   CNC_GPU_DEVICE void count_epochs(std::uint32_t epochs) const {
     if constexpr (among) {
       if (block_index() != 0 || thread_index() != 0) return;

@@ -85,7 +85,7 @@ struct ScaledParts {
   V* scale;               ///< for each of PartArrays::rows: D, or D^2 of methods for any matrix
   std::int32_t* unfit;    ///< not zero: they do not allow such runs
 };
-/// What they were made of, as long as it has not changed.
+/// What scaled values were made of.
 struct ScaledOf {
   const void* values;
   const void* inverse;
@@ -102,7 +102,7 @@ struct HaloPlan {
       memory;  ///< of all that follows: an allocation takes as long as copying a megabyte
   PartArrays<DevicePointer> parts = {};
   ScaledParts<V> scaled = {};
-  std::optional<ScaledOf> scaled_of;  ///< empty: values are others since then
+  std::optional<ScaledOf> scaled_of;  ///< empty: of none, or of values that have changed since
   StampedWord<V>* words = nullptr;
   StampedSums::Slot* slots = nullptr;
   std::uint32_t* arrived = nullptr;

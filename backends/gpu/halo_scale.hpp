@@ -10,7 +10,7 @@
 
 namespace cnc::gpu::inline CNC_GPU_TARGET {
 
-/// In place of a method, whose vectors are none of these.
+/// Stands in for a method, and has no vectors of its own.
 template <bool from_both_sides>
 struct Scaling {
   static constexpr bool symmetric = from_both_sides;

@@ -219,17 +219,17 @@ struct MethodRunner {
       if (!has_parts(preconditioned)) return false;
       start_or_go_on<OneLaunchOf<Method>>();
       HaloPlan<V>& halo = *plan.halo;
-      if (!HaloEntries<wave, typename Operand::value_type, V>::launch(
-              queue, method_index<V, Method>(), halo, A.values,
-              preconditioned ? M.inverse : nullptr, vectors_of_recurrence<Method>(v), scalars,
-              initial(), &outcome())) {
+      const int launches = HaloEntries<wave, typename Operand::value_type, V>::launch(
+          queue, method_index<V, Method>(), halo, A.values, preconditioned ? M.inverse : nullptr,
+          vectors_of_recurrence<Method>(v), scalars, initial(), &outcome());
+      if (launches == 0) {
         plan.refuse_halo(halo_vectors());
         if (peers() != nullptr)  // others wait for it
           throw DeviceError("halo_run", "gpu",
                             "the device has no room for a launch that others make");
         return false;
       }
-      run.launches += 1;
+      run.launches += launches;
       try {
         wait_for_end();
       } catch (...) {

@@ -135,7 +135,7 @@ class PreconditionerBase {
   }
 
   /// What kernels see, where M is local to a row or a block of rows: passes then apply it on the way, in every form
-  /// of a solve, and apply is called where there are no passes. Valid until the next set_up or update. Default: it is not.
+  /// of a solve, and apply is called where there are no passes. Valid until the next set_up or update; where its numbers change otherwise, give it to set_preconditioner again. Default: it is not.
   virtual std::optional<PreconditionerOperand<V>> local() const { return {}; }
 
   /// Whether apply only enqueues: kernels and copies, on ctx's stream alone, the same ones for the same r and z until

@@ -17,7 +17,8 @@
 namespace cnc::detail {
 
 /// The other ranks of a matrix, over MPI, for solves in the memory of Exec. Devices of one machine write into each other's memory
-/// where they reach it; else they send messages, by their vendor's library where CNC was built with it, or by an MPI that sees it.
+/// where they reach it; else they send messages, by their vendor's library where CNC was built with it, or by an MPI that sees devices'
+/// memory.
 template <class T, class Exec>
 class AmongRanks final : public OtherRanks {
  public:
@@ -126,26 +127,23 @@ class AmongRanks final : public OtherRanks {
  private:
   Channel& channel() const { return *channel_; }
 
-  /// Opens the best way by which devices add up sums, and another one for entries of vectors where these do not go the same way.
-  /// Collective, and the same on all ranks: null where sums take the host.
+  /// Opens the best way by which devices add up sums, and, unless they write into each other's memory, the best one for entries of
+  /// vectors. Collective, and the same on all ranks: null where sums take the host.
   std::unique_ptr<PeerSums<Exec>> opened_sums() {
     if (channel().allows(RankLink::devices))
       if (auto sums = PeerSums<Exec>::open(*ctx_, channel(), lost_.data())) return sums;
-    const bool have_kernels = !channel().anywhere(ctx_->backend().peers == nullptr);
-    way_.messages = opened_messages(have_kernels);
-    if (!way_.messages) {
-      way_.mpi_sees_devices = channel().allows(RankLink::device_mpi) &&
-                              !channel().anywhere(is_host_space<Space> || !mpi_sees_devices());
-      return nullptr;
+    if (!is_alone() && channel().allows(RankLink::messages)) {
+      const bool have_kernels = !channel().anywhere(ctx_->backend().peers == nullptr);
+      // Of backends that work on hosts those of devices, in tests.
+      if (!is_host_space<Space> || have_kernels)
+        way_.messages = channel().messages(ctx_->queue().device, is_host_space<Space>);
+      if (way_.messages && have_kernels && are_of_one_model())
+        return std::make_unique<PeerSums<Exec>>(channel());
     }
-    return have_kernels && are_of_one_model() ? std::make_unique<PeerSums<Exec>>(channel())
-                                              : nullptr;
-  }
-  std::shared_ptr<DeviceMessages> opened_messages(bool have_kernels) {
-    if (is_alone() || !channel().allows(RankLink::messages)) return nullptr;
-    // Of backends that work on hosts those of devices, in tests.
-    if (is_host_space<Space> && !have_kernels) return nullptr;
-    return channel().messages(ctx_->queue().device, is_host_space<Space>);
+    if (!is_host_space<Space> && !way_.messages)
+      way_.mpi_sees_devices =
+          channel().allows(RankLink::device_mpi) && !channel().anywhere(!mpi_sees_devices());
+    return nullptr;
   }
   /// Whether all ranks' devices are: each works out scalars for itself, which must be rounded alike.
   bool are_of_one_model() const {

@@ -59,7 +59,9 @@ bool mpi_sees_devices() {
   [[maybe_unused]] const auto says_so = [](int (*query)()) {
     return query != nullptr && query() == 1;
   };
-#if defined(KOKKOS_ENABLE_CUDA)
+#if defined(KOKKOS_ENABLE_IMPL_CUDA_MALLOC_ASYNC)
+  return false;  // of memory that Kokkos takes so then, MPI would have to know more
+#elif defined(KOKKOS_ENABLE_CUDA)
   return says_so(MPIX_Query_cuda_support);
 #elif defined(KOKKOS_ENABLE_HIP)
   return says_so(MPIX_Query_rocm_support) || says_so(MPIX_Query_hip_support);

@@ -33,7 +33,7 @@ struct DeviceWay {
 ///
 /// Where MPI sees memory of hosts alone, a device packs what is sent into it, and copies from it what has come. Messages of a device
 /// by MPI are begun at the end, when the host sees that all is packed: by then the device has work that does not need them, and
-/// whatever its queue did with the buffers before, reading what came last among it, is done. DeviceMessages go from one device's memory
+/// whatever its queue did with the buffers before, such as reading what came last, is done. DeviceMessages go from one device's memory
 /// to the other's beside the queue, and the host waits for them at the end, where it would hear of a rank that does not come.
 template <class W, class Exec>
 class Exchange {
@@ -87,7 +87,7 @@ class Exchange {
     if (messages_)
       messages_->begin(ctx.queue(), send_parts_, receive_parts_);
     else
-      is_device ? packed_.give(ctx) : start(sends_);
+      is_device ? give_notice(ctx) : start(sends_);
   }
   /// [halo] entries of others, in the memory of the backend.
   const W* end(const Context<Exec>& ctx) {
@@ -145,12 +145,13 @@ class Exchange {
     channel_->wait(sends_.data(), static_cast<int>(sends_.size()));
   }
 
+  /// Of what is packed: caches that keep stores from the host may keep them from MPI, too, until the queue is done.
+  bool takes_notice() const { return host_sees_stores || through_host_; }
+  void give_notice(const Context<Exec>& ctx) {
+    if (takes_notice()) packed_.give(ctx);
+  }
   void wait_for_packed(const Context<Exec>& ctx) {
-    // Caches that keep stores from the host may keep them from MPI, too, until the queue is done.
-    if (host_sees_stores || through_host_)
-      packed_.wait(ctx);
-    else
-      ctx.fence();
+    takes_notice() ? packed_.wait(ctx) : ctx.fence();
   }
 
   std::shared_ptr<Channel> channel_;

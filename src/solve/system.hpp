@@ -310,7 +310,7 @@ struct System {
       return relax != nullptr;
     });
   }
-  /// The same with its 2-norm and, unless that is null, the one of b.
+  /// The same with its 2-norm and, unless that is null, the one of b, added up as a product has its rows: their last bits are not nrm2's.
   bool residual_exactly(const Vector<const V, Space>& b, const Vector<const V, Space>& x,
                         const Vector<V, Space>& r, double* norm, double* norm_of_b) const {
     return with_exact_operand([&](const auto& A) {
@@ -319,16 +319,16 @@ struct System {
              residual(ctx->queue(), A, b.data(), x.data(), r.data(), norm, norm_of_b);
     });
   }
-  /// subtract(A) for the matrix as it was given, where products with it are one operation of the backend; else false.
+  /// f(A) for the matrix as it was given, where products with it are one operation of the backend; else false.
   template <class F>
-  bool with_exact_operand(const F& subtract) const {
+  bool with_exact_operand(const F& f) const {
     if (matrix_free || ranks || arithmetic != Arithmetic::fast) return false;
-    if (uses_narrow() && narrow_is_exact) return with_operand(subtract);
+    if (uses_narrow() && narrow_is_exact) return with_operand(f);
     return std::visit(
         [&](const auto& a) {
           auto operand = a.operand();
           operand.plan = product_plans.matrix.get();
-          return subtract(operand);
+          return f(operand);
         },
         matrix);
   }

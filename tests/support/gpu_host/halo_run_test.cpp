@@ -9,6 +9,7 @@
 #include "support/set_up_threads.hpp"
 #include "support/solve_problem.hpp"
 
+#include <cnc/blas1.hpp>
 #include <cnc/error.hpp>
 #include <cnc/formats.hpp>
 #include <cnc/solver.hpp>
@@ -783,6 +784,39 @@ TEST_CASE("a run with two meetings ends at either of them with what the last ite
     CHECK(same_bits(overflows.memory[Bicgstab::r], first));
     CHECK(same_bits(overflows.memory[Bicgstab::x], zeros<double>(2)));
   }
+}
+
+TEST_CASE("values are scaled for one meeting once, until there are others") {
+  using Cg = methods::Cg<double>;
+  const CsrMatrix<double> A = generate_problem("poisson2d:20x17");
+  const auto operand = A.operand();
+  const Vector<double> r = varied_vector<double>(A.rows);
+  const Vector<double> inverse("inverse", r.extent(0));
+  Context<> ctx("reference");
+  for (const Backend* backend : emulated)
+    for (const Method method : {Method::pcg, Method::bicgstab}) {
+      INFO(backend->name << ", " << method_name(method));
+      DirectRun run(*backend, operand, r);
+      run.M = {PreconditionerKind::jacobi, 1, inverse.data()};
+      Kokkos::deep_copy(inverse, 0.25);
+      const auto launches = [&] {
+        run.begin_with(r);
+        const MethodRun six = run.run(SolveForm::one_meeting, 6, true, method);
+        CHECK(six.iterations == 6);
+        return six.launches;
+      };
+      const auto with_scaling = launches();
+      CHECK(launches() == with_scaling - 1);
+      const Vector<double> half_of_x = copy_of(run.memory[Cg::x]);
+      scal(ctx, 0.5, half_of_x);
+      // Others in the same place.
+      scal(ctx, 2.0, A.values);
+      Kokkos::deep_copy(inverse, 0.125);
+      run.device_plan().renew(false);
+      CHECK(launches() == with_scaling);
+      CHECK(relative_difference(run.memory[Cg::x], half_of_x) < 1e-12);
+      scal(ctx, 0.5, A.values);
+    }
 }
 
 TEST_CASE("values that do not allow one meeting are left to a resident run, that goes on as well") {
