@@ -5,6 +5,8 @@
 #include <gpu/row_values.hpp>
 #include <gpu/run_state.hpp>
 
+#include <target/tuning.hpp>
+
 #include <type_traits>
 
 // A block's part of the matrix on chip (gpu/halo_rows.hpp): where everything lies, how its threads share it, and what they tell other
@@ -92,7 +94,8 @@ struct HaloPart {
       const auto for_rows = [&](const auto& step) {
         CNC_GPU_UNROLL
         for (int k = first; k < per_thread && k < first + together; ++k) {
-          const index_t local = thread_index() + k * block_threads();
+          // Of a number that is known here, places of rows are offsets: they take no registers.
+          const index_t local = thread_index() + k * tuning::halo_threads;
           if (local < t.part.own) step(k, local);
         }
       };

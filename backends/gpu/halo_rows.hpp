@@ -101,7 +101,7 @@ struct HaloRows : HaloLoad<wave, per_thread, V, Method, among> {
   /// Results of the halo, by all waves but the first.
   CNC_GPU_DEVICE void receive(const State& t, V* to, std::uint32_t epoch) const {
     constexpr int at_once = 4;
-    const index_t threads = block_threads() - wave;
+    constexpr index_t threads = tuning::halo_threads - wave;
     for (index_t first = thread_index() - wave; first < t.part.halo; first += at_once * threads) {
       V value[at_once];
       const bool came = wait_for([&] {
@@ -187,11 +187,16 @@ CNC_GPU_DEVICE void run_in_parts(const Run& it, MethodScalars* scalars, const Ru
       control.scalars.set(s);
       control.iterations = 0;
       control.begun = false;
+      control.unfit = !fit;
     }
     end_copies();
     block_barrier();
     it.load_vectors(t, s.first != 0, epoch);
-    it.iterate(t, control, run, fit, epoch);
+    // On one device all blocks have the same answer, which need not go into the loop.
+    if constexpr (Run::is_among)
+      it.iterate(t, control, run, fit, epoch);
+    else if (fit)
+      it.iterate(t, control, run, true, epoch);
     if (control.iterations > 0) it.store(t);
   }
   if (!nothing) it.count_epochs(epoch - first_epoch);

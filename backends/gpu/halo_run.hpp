@@ -68,9 +68,10 @@ struct HaloRun : HaloRows<wave, per_thread, V, Method, among> {
   }
 
   CNC_GPU_DEVICE void store(const State& t) const {
+    const index_t first_row = this->parts.part[block_index()].first_row;  // not kept all the way
     for_own(t, [&](int k, index_t local) {
-      const index_t row = row_of(t, local);
-      const V of_x = v[x][row], d = scale_of(t, local);
+      const index_t row = this->parts.rows[first_row + local];
+      const V of_x = v[x][row], d = this->scaled.scale[first_row + local];
       v[r][row] = t.gathered[local] / d;
       v[z][row] = t.gathered[local] * d;
       for_vectors<kept>([&](auto j) {
