@@ -159,10 +159,13 @@ std::unique_ptr<HaloPlan<V>> HaloEntries<wave, M, V>::plan(const Queue& queue, i
     with_halo_kernel<wave, V, Method>(plan->per_thread, peers != nullptr, [&](auto kernel, auto) {
       resident = is_resident(queue, *plan, kernel);
     });
+    resident = resident && with_scale_kernel<wave, Method::symmetric, M>(
+                               *plan, preconditioned, [&](auto kernel, const auto&) {
+                                 return is_resident(queue, *plan, kernel);
+                               });
   });
   if (!resident) return nullptr;
   plan->copy(queue, parts);
-  if (peers != nullptr) plan->peers = *peers;
   return plan;
 }
 

@@ -121,17 +121,24 @@ void solve_all(const Backend& backend, const KnownProblem<V>& P,
       }
 }
 
-/// Every preconditioner and format on two small problems, what is usual on the others.
+/// Every preconditioner and format on two small problems, what is usual on the others: a section for each, so that one can be asked
+/// for, since on a device all of them take minutes.
 template <class M, class V, class Exec>
 void solve_problems(const Backend& backend, Findings& findings) {
   const std::span<const Preconditioning> all(all_preconditionings);
   if (is_emulated(backend))
     return solve_all<M, Exec>(backend, known_problem<V>("poisson2d:9x7"), {3}, all.subspan(1, 2),
                               findings);
-  for (const char* problem : {"poisson2d:9x7", "elasticity2d:5"})
-    solve_all<M, Exec>(backend, known_problem<V>(problem), {2, 3, 7}, all, findings);
+  const auto solve = [&](const char* problem, const std::vector<int>& block_sizes,
+                         std::span<const Preconditioning> preconditionings) {
+    DYNAMIC_SECTION(problem << ", " << Precision<M, V>::name()) {
+      solve_all<M, Exec>(backend, known_problem<V>(problem), block_sizes, preconditionings,
+                         findings);
+    }
+  };
+  for (const char* problem : {"poisson2d:9x7", "elasticity2d:5"}) solve(problem, {2, 3, 7}, all);
   for (const char* problem : {"elasticity3d:3", "wathen:6x4", "trefethen:90", "poisson2d:31x29"})
-    solve_all<M, Exec>(backend, known_problem<V>(problem), {3}, all.subspan(1, 2), findings);
+    solve(problem, {3}, all.subspan(1, 2));
 }
 
 void solve_everything(const Backend& backend, Findings& findings) {

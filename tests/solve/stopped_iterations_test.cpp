@@ -165,28 +165,35 @@ void stop_everywhere(const Backend& backend, const KnownProblem<V>& P, const For
   }
 }
 
+template <class M, class V>
+void stop_with_rows(const Backend& backend, Findings& findings, index_t n) {
+  const auto problem = dominant_problem<V>(n);
+  for (const FormatSpec& format : formats_for(problem.A, {3}))
+    for (const auto& [kind, size] : {std::pair{PreconditionerKind::none, 1},
+                                     {PreconditionerKind::jacobi, 1},
+                                     {PreconditionerKind::block_jacobi, 3}})
+      try {
+        if ((n == 1100 || is_emulated(backend)) && format.block_size + size > 2)
+          continue;  // costs time, tests nothing new
+        in_memory_of(backend, [&]<class Exec>(std::type_identity<Exec>) {
+          stop_everywhere<M, Exec>(backend, problem, format, kind, size, findings);
+        });
+      } catch (const UnsupportedOperation&) {
+        findings.not_offered(format.text() + " " + Precision<M, V>::name());
+      }
+}
+
+/// A section for each size, so that one can be asked for: on a device all of them take minutes.
 void stop_at_each_iteration(const Backend& backend, Findings& findings) {
-  for_each_precision([&](auto precision) {
-    using P = decltype(precision);
-    using V = typename P::V;
-    for (const index_t n : {1, 37, 1100}) {
-      if (n == 1100 && is_emulated(backend)) continue;
-      const auto problem = dominant_problem<V>(n);
-      for (const FormatSpec& format : formats_for(problem.A, {3}))
-        for (const auto& [kind, size] : {std::pair{PreconditionerKind::none, 1},
-                                         {PreconditionerKind::jacobi, 1},
-                                         {PreconditionerKind::block_jacobi, 3}})
-          try {
-            if ((n == 1100 || is_emulated(backend)) && format.block_size + size > 2)
-              continue;  // costs time, tests nothing new
-            in_memory_of(backend, [&]<class Exec>(std::type_identity<Exec>) {
-              stop_everywhere<typename P::M, Exec>(backend, problem, format, kind, size, findings);
-            });
-          } catch (const UnsupportedOperation&) {
-            findings.not_offered(format.text() + " " + P::name());
-          }
+  for (const index_t n : {1, 37, 1100}) {
+    if (n == 1100 && is_emulated(backend)) continue;
+    DYNAMIC_SECTION(n << " rows") {
+      for_each_precision([&](auto precision) {
+        using P = decltype(precision);
+        stop_with_rows<typename P::M, typename P::V>(backend, findings, n);
+      });
     }
-  });
+  }
 }
 
 CNC_CONFORMANCE_TEST("methods stopped at each iteration equal reference", stop_at_each_iteration);
