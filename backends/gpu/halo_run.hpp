@@ -14,7 +14,7 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 template <int wave, int per_thread, class V, class Method, bool among>
 struct HaloRun : HaloRows<wave, per_thread, V, Method, among> {
   using Rows = HaloRows<wave, per_thread, V, Method, among>;
-  using Rows::v, Rows::for_own, Rows::for_share, Rows::row_of, Rows::scale_of;
+  using Rows::v, Rows::for_own, Rows::for_share;
   using typename Rows::State;
   using Iteration = typename Method::Iteration;
   using Update = typename Iteration::Last;
