@@ -8,13 +8,6 @@ namespace {
 
 using Device = Kokkos::DefaultExecutionSpace;
 
-/// Exchanges go at best like this for as long as it lives.
-class LimitedLink {
- public:
-  explicit LimitedLink(RankLink best) { world().limit_link(best); }
-  ~LimitedLink() { world().limit_link(RankLink::devices); }
-};
-
 /// x by a link, own part, whose name the solver says. prepare(solver, A): what is to be done before.
 template <class V, class Prepare>
 Vector<V> solved_by(RankLink link, const KnownProblem<V>& problem, const SolveOptions& options,

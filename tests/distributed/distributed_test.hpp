@@ -26,6 +26,15 @@ inline const Communicator& world() {
   return ranks;
 }
 
+/// Exchanges go at best like this for as long as it lives.
+class LimitedLink {
+ public:
+  explicit LimitedLink(RankLink best) { world().limit_link(best); }
+  ~LimitedLink() { world().limit_link(RankLink::devices); }
+  LimitedLink(const LimitedLink&) = delete;
+  LimitedLink& operator=(const LimitedLink&) = delete;
+};
+
 /// Of a host with one thread, because ranks share the processors of a test machine; or of the rank's device.
 template <class Exec>
 Context<Exec>& context_in() {

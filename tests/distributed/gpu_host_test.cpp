@@ -27,11 +27,8 @@ Context<>& emulated() {
   return *ctx;
 }
 
-/// Ranks exchange by messages, for as long as it lives.
-class ByMessages {
- public:
-  ByMessages() { world().limit_link(RankLink::messages); }
-  ~ByMessages() { world().limit_link(RankLink::devices); }
+struct ByMessages : LimitedLink {
+  ByMessages() : LimitedLink(RankLink::messages) {}
 };
 
 /// In each other's memory, and by messages.
