@@ -133,7 +133,7 @@ void check_gathered(Context<Exec>& ctx, Multigrid c, const std::vector<int>& mos
 }
 template <class Exec>
 void check_gathered(Context<Exec>& ctx) {
-  Multigrid c{.problem = "poisson2d:40x40", .whole_rows = 10, .rank_rows = 130};
+  Multigrid c{.problem = "poisson2d:40x40", .whole_rows = 10, .rank_rows = 100};
   check_gathered<double>(ctx, c, {2, 1});
   check_gathered<float>(ctx, c, {2, 1});
   c.first_has_none = true;
