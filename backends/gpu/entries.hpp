@@ -98,6 +98,8 @@ struct PeerEntries {
 
 template <class Operand>
 class UnitDiagonal;
+template <class V>
+struct SentEntries;
 
 /// The products of one format.
 template <int wave, class Operand, class V>
@@ -113,9 +115,9 @@ struct MatrixEntries {
   static void spmv_dot(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&);
   static void spmm(const Queue&, int columns, V alpha, const Operand& A, const V* x, V beta, V* y,
                    const ColumnDots<V>&);
-  /// The same in a run: does nothing once that is over.
+  /// The same in a run: does nothing once that is over. Entries of x that other devices wait for go on their way first.
   static void product(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&,
-                      const RunState*);
+                      const SentEntries<V>&, const RunState*);
   /// The same with one dot, with x, and a diagonal of ones that is not stored (UnitDiagonal).
   static void product_of_scaled(const Queue&, const Operand& A, const V* x, V* y,
                                 const ProductDots<V>&, const RunState*);

@@ -24,6 +24,30 @@ CNC_GPU_DEVICE bool find_word(const PeerWord<V>* from, V& value, std::uint32_t n
                       number);
 }
 
+/// Entries of a vector whose words go to devices of other ranks: none where `count` is 0.
+template <class V>
+struct SentEntries {
+  index_t count = 0;
+  const index_t* rows = nullptr;  ///< [count], -1: a word that says no more than that it has come
+  const PeerPlace<V>* to = nullptr;       ///< [count]
+  const std::uint32_t* before = nullptr;  ///< exchanges so far
+
+  SentEntries() = default;
+  explicit SentEntries(const PeerOperand<V>& peers)
+      : count(peers.sent), rows(peers.sent_rows), to(peers.sent_to), before(peers.exchanges) {}
+};
+
+/// Those at places first, first + stride, ... of the entries of x go on their way.
+template <class V>
+CNC_GPU_DEVICE void send_entries(const SentEntries<V>& sent, const V* x, index_t first,
+                                 index_t stride) {
+  for (offset_t k = first; k < sent.count; k += stride) {
+    const index_t row = sent.rows[k];
+    const std::uint32_t number = *sent.before + 1;
+    send_word(sent.to[k].at + number % 2, row < 0 ? V(0) : x[row], number);
+  }
+}
+
 /// Calls ready() until it says yes; false after some seconds, and soon where somebody was waited for in vain before.
 template <class Ready>
 CNC_GPU_DEVICE bool wait_for_peer(const PeerMeeting& meeting, const Ready& ready) {

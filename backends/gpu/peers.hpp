@@ -43,15 +43,11 @@ send_kernel(PeerOperand<V> peers, const V* x, const RunState* run) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
-  const offset_t k = offset_t(block_index()) * block_threads() + thread_index();
-  if (k >= peers.sent) return;
-  const index_t row = peers.sent_rows[k];
-  if (peers.packed != nullptr) {
-    peers.packed[k] = x[row];
-    return;
-  }
-  const std::uint32_t number = *peers.exchanges + 1;
-  send_word(peers.sent_to[k].at + number % 2, row < 0 ? V(0) : x[row], number);
+  const index_t k = block_index() * block_threads() + thread_index();
+  if (peers.packed == nullptr)
+    send_entries(SentEntries<V>(peers), x, k, grid_blocks() * block_threads());
+  else if (k < peers.sent)
+    peers.packed[k] = x[peers.sent_rows[k]];
 }
 
 /// y += the entries in columns of others times what has come of x, scaled, and the dot of `with` with what was added. That is the

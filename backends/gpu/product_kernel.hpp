@@ -2,6 +2,7 @@
 
 #include <cnc/contract/ops.hpp>
 
+#include <gpu/peer_words.hpp>
 #include <gpu/run_state.hpp>
 #include <gpu/spmv_kernel.hpp>
 
@@ -37,14 +38,17 @@ template <class Rows>
 requires requires { Rows::fills_processors; }
 inline constexpr bool fills_processors<Rows> = Rows::fills_processors;
 
-/// `run` may be null.
+/// `run` may be null. Entries of x that other devices wait for go first, by the last blocks: some of these have a pass less than others.
 template <int wave, int dots, bool unit, class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
-product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, const RunState* run,
-               GridScratch scratch) {
+product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, SentEntries<V> sent,
+               const RunState* run, GridScratch scratch) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
+  if (sent.count > 0)
+    send_entries(sent, x, (grid_blocks() - 1 - block_index()) * block_threads() + thread_index(),
+                 grid_blocks() * block_threads());
   StoreProductAndDots<V, dots, unit> sink{results.with, y};
   walk_all(rows, WrittenVector<V>{x}, sink);
   if constexpr (dots > 0) {
@@ -66,9 +70,10 @@ Grid product_shape(const Queue& queue, const Rows& rows, int threads) {
 
 template <int wave, int dots, bool unit, class Rows, class V>
 void launch_product(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
-                    const ProductDots<V>& results, const RunState* run) {
+                    const ProductDots<V>& results, const SentEntries<V>& sent,
+                    const RunState* run) {
   launch_overlapping("product", queue, product_shape<dots>(queue, rows, threads),
-                     product_kernel<wave, dots, unit, Rows, V>, rows, x, y, results, run,
+                     product_kernel<wave, dots, unit, Rows, V>, rows, x, y, results, sent, run,
                      grid_scratch(queue));
 }
 

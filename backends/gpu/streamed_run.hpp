@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gpu/entries.hpp>
+#include <gpu/peer_words.hpp>
 #include <gpu/unit_diagonal.hpp>
 
 // Runs whose phases are kernels of their own, while all scalars and the stop test stay on the device: enqueued one
@@ -87,12 +88,12 @@ struct StreamedRun {
 
   /// Vector `to` := A vector `of`, over all ranks; belongs to no run.
   void multiply(const Queue& queue, int of, int to) const {
-    if (peers != nullptr) PeerEntries<wave, V>::send(queue, *peers, v[of], nullptr);
-    MatrixEntries<wave, Operand, V>::spmv(queue, V(1), A, v[of], V(0), v[to]);
-    if (peers != nullptr)
-      PeerEntries<wave, V>::receive(queue, *peers, v[to], {}, nullptr, nullptr, false, nullptr);
+    if (peers == nullptr)
+      return MatrixEntries<wave, Operand, V>::spmv(queue, V(1), A, v[of], V(0), v[to]);
+    send_and_multiply(queue, A, *peers, v[of], v[to], {}, nullptr);
+    PeerEntries<wave, V>::receive(queue, *peers, v[to], {}, nullptr, nullptr, false, nullptr);
   }
-  int launches_of_multiply() const { return peers != nullptr ? 3 : 1; }
+  int launches_of_multiply() const { return peers == nullptr ? 1 : by_messages() ? 3 : 2; }
 
   /// Whether other ranks are reached by messages, which do not skip themselves once the run is over.
   bool by_messages() const { return peers != nullptr && peers->messages != nullptr; }
@@ -164,12 +165,20 @@ struct StreamedRun {
     const PeerOperand<V>& others = Product::transposed ? *peers_of_transpose : *peers;
     V* const y = v[Product::to];
     const ProductDots<V> of_parts = dots_add_up<Product> ? dots : ProductDots<V>();
-    Peers::send(queue, others, v[Product::of], run);
-    MatrixEntries<wave, Operand, V>::product(queue, of_own<Product>(), v[Product::of], y, of_parts,
-                                             run);
+    send_and_multiply(queue, of_own<Product>(), others, v[Product::of], y, of_parts, run);
     Peers::receive(queue, others, y, {}, of_parts.with, of_parts.with_result, true, run);
     if constexpr (Product::dots > 0 && !dots_add_up<Product>)
       Peers::dots(queue, A.rows, others, y, dots, run);
+  }
+  /// y := the own block times x. What others need of x is sent by the product itself, where the way is not by messages.
+  void send_and_multiply(const Queue& queue, const Operand& own, const PeerOperand<V>& others,
+                         const V* x, V* y, const ProductDots<V>& dots, const RunState* run) const {
+    SentEntries<V> sent;
+    if (by_messages())
+      PeerEntries<wave, V>::send(queue, others, x, run);
+    else
+      sent = SentEntries<V>(others);
+    MatrixEntries<wave, Operand, V>::product(queue, own, x, y, dots, sent, run);
   }
   template <class Product>
   const Operand& of_own() const {
@@ -181,8 +190,8 @@ struct StreamedRun {
     int launches = Phases::size;
     Phases::for_each([&]<class Phase>(int) {
       if constexpr (is_product<Phase>) {
-        if (peers != nullptr) launches += 2 + (Phase::dots > 0 && !dots_add_up<Phase>);
-        if (by_messages()) launches += 1 + 2 * (Phase::dots > 0);
+        if (peers != nullptr) launches += 1 + (Phase::dots > 0 && !dots_add_up<Phase>);
+        if (by_messages()) launches += 2 + 2 * (Phase::dots > 0);
       } else {
         if (between.enqueue != nullptr && Phase::M.active())
           launches += (Phase::writes != 0) + stores_scalars<Phase>;
@@ -205,7 +214,7 @@ struct StreamedRun {
       }
       if (peers == nullptr)
         MatrixEntries<wave, Operand, V>::product(queue, of_own<Phase>(), v[Phase::of], v[Phase::to],
-                                                 dots, run.state);
+                                                 dots, {}, run.state);
       else
         multiply_among<Phase>(queue, dots, run.state);
     } else {
