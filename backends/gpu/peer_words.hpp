@@ -24,7 +24,7 @@ CNC_GPU_DEVICE bool find_word(const PeerWord<V>* from, V& value, std::uint32_t n
                       number);
 }
 
-/// Entries of a vector whose words go to devices of other ranks: none where `count` is 0.
+/// Entries of a vector whose words go to devices of other ranks: none where `count` is 0, as where they go by messages.
 template <class V>
 struct SentEntries {
   index_t count = 0;
@@ -34,7 +34,10 @@ struct SentEntries {
 
   SentEntries() = default;
   explicit SentEntries(const PeerOperand<V>& peers)
-      : count(peers.sent), rows(peers.sent_rows), to(peers.sent_to), before(peers.exchanges) {}
+      : count(peers.messages == nullptr ? peers.sent : 0),
+        rows(peers.sent_rows),
+        to(peers.sent_to),
+        before(peers.exchanges) {}
 };
 
 /// Those at places first, first + stride, ... of the entries of x go on their way.

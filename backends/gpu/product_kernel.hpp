@@ -38,7 +38,7 @@ template <class Rows>
 requires requires { Rows::fills_processors; }
 inline constexpr bool fills_processors<Rows> = Rows::fills_processors;
 
-/// `run` may be null. Entries of x that other devices wait for go first, by the last blocks: some of these have a pass less than others.
+/// `run` may be null. Entries of x that other devices wait for go first, by the first blocks.
 template <int wave, int dots, bool unit, class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
 product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, SentEntries<V> sent,
@@ -47,7 +47,7 @@ product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, SentEntries<
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
   if (sent.count > 0)
-    send_entries(sent, x, (grid_blocks() - 1 - block_index()) * block_threads() + thread_index(),
+    send_entries(sent, x, block_index() * block_threads() + thread_index(),
                  grid_blocks() * block_threads());
   StoreProductAndDots<V, dots, unit> sink{results.with, y};
   walk_all(rows, WrittenVector<V>{x}, sink);
@@ -107,18 +107,6 @@ void launch_residual(const Queue& queue, const Rows& rows, int threads, const V*
                      V* r, double* norm, double* norm_of_b) {
   launch("residual", queue, product_shape<2>(queue, rows, threads), residual_kernel<wave, Rows, V>,
          rows, b, x, r, norm, norm_of_b, grid_scratch(queue));
-}
-
-/// Whether an iteration of some method has a product without dots.
-template <class V>
-constexpr bool has_plain_products() {
-  bool has = false;
-  Methods<V>::for_each([&]<class Method>(int) {
-    Method::Iteration::for_each([&]<class Phase>(int) {
-      if constexpr (is_product<Phase>) has = has || Phase::dots == 0;
-    });
-  });
-  return has;
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

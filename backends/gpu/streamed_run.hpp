@@ -170,15 +170,11 @@ struct StreamedRun {
     if constexpr (Product::dots > 0 && !dots_add_up<Product>)
       Peers::dots(queue, A.rows, others, y, dots, run);
   }
-  /// y := the own block times x. What others need of x is sent by the product itself, where the way is not by messages.
+  /// y := the own block times x. What others need of x is sent by the product itself, unless it goes by messages.
   void send_and_multiply(const Queue& queue, const Operand& own, const PeerOperand<V>& others,
                          const V* x, V* y, const ProductDots<V>& dots, const RunState* run) const {
-    SentEntries<V> sent;
-    if (by_messages())
-      PeerEntries<wave, V>::send(queue, others, x, run);
-    else
-      sent = SentEntries<V>(others);
-    MatrixEntries<wave, Operand, V>::product(queue, own, x, y, dots, sent, run);
+    if (others.messages != nullptr) PeerEntries<wave, V>::send(queue, others, x, run);
+    MatrixEntries<wave, Operand, V>::product(queue, own, x, y, dots, SentEntries<V>(others), run);
   }
   template <class Product>
   const Operand& of_own() const {
