@@ -46,6 +46,7 @@ class AutomaticPreconditioner final : public PreconditionerBase<V, Exec> {
   std::optional<PreconditionerOperand<V>> local() const override;
   bool only_enqueues() const override;
   bool varies() const override;
+  bool keeps_symmetry() const override;
   /// @}
 
   const std::string& choice() const;  ///< what was tried and why this one was taken

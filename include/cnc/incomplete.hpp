@@ -24,7 +24,8 @@ struct IncompleteOptions {
   IncompleteKind kind = IncompleteKind::ilu0;  ///< what it keeps
   double drop =
       1e-3;  ///< ilut: entries below this part of the mean magnitude of their row of A are dropped; ict: of sqrt(a(i, i) a(j, j))
-  double fill = 2;  ///< ilut: entries of a row of L and of U, at most, times those of the row of A; ict: of U, times those from the diagonal on
+  double fill =
+      2;  ///< ilut: entries of a row of L and of U, at most, times those of the row of A; ict: of U, times those from the diagonal on
   /// Rows of a block: couplings between blocks of so many consecutive rows are left out, so that blocks are solved side by side (block
   /// Jacobi with factors inside the blocks), at the price of iterations. 0: one block.
   index_t block_rows = 0;
@@ -60,8 +61,8 @@ class IncompleteFactorization final : public PreconditionerBase<V, Exec> {
   explicit IncompleteFactorization(const IncompleteOptions& options = {});
   ~IncompleteFactorization() override;
 
-  std::string name()
-      const override;  ///< "ilu0", "ict:0.001", "ilut:0.001", "ic0:block=500", "ilu0:colours,sweeps=3"
+  std::string name() const
+      override;  ///< "ilu0", "ict:0.001", "ilut:0.001", "ic0:block=500", "ilu0:colours,sweeps=3"
   double bytes(index_t rows, offset_t nonzeros) const override;
   /// @{
   /// What PreconditionerBase says of them.
@@ -69,6 +70,7 @@ class IncompleteFactorization final : public PreconditionerBase<V, Exec> {
                              const Matrix<V, Space>& layout) override;
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override;
+  bool keeps_symmetry() const override;
   /// @}
   /// On a device, where the levels, or sweeps, are few enough for a graph: loops of the host are no part of what is enqueued.
   bool only_enqueues() const override { return !detail::is_host_space<Space> && levels() <= 500; }

@@ -147,6 +147,10 @@ class PreconditionerBase {
   /// Whether M is not linear in r, or another one each time: iterations of a Krylov method of its own, say. Then
   /// Method::automatic takes pcg_flexible and fgmres; the other methods take it for fixed. Default: it is not.
   virtual bool varies() const { return false; }
+
+  /// Whether M is symmetric where A is, as CG and MINRES require. Where it is not, Method::automatic takes methods for any matrix,
+  /// and reports say so of methods that were named. Default: it is.
+  virtual bool keeps_symmetry() const { return true; }
 };
 
 namespace detail {

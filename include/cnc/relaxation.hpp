@@ -60,6 +60,7 @@ class Relaxation final : public PreconditionerBase<V, Exec> {
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override;
   std::optional<PreconditionerOperand<V>> local() const override;
+  bool keeps_symmetry() const override;
   /// @}
   /// On a device: loops of the host are no part of what is enqueued.
   bool only_enqueues() const override { return !detail::is_host_space<Space>; }

@@ -36,7 +36,8 @@ void require_memory_for(const std::string& path, const FurtherBytes& further_byt
   const double entries = std::min(static_cast<double>(header.entries), most);
   const double matrix = sizeof(index_t) * (header.rows + 1.0) +
                         entries * static_cast<double>(sizeof(index_t) + sizeof(double));
-  const double further = further_bytes(header.rows, static_cast<offset_t>(entries));
+  const double further =
+      further_bytes ? further_bytes(header.rows, static_cast<offset_t>(entries)) : 0;
   detail::require_memory(path, share * (matrix + further), MemorySpace::host);
 }
 

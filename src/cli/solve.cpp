@@ -38,6 +38,7 @@ struct SolveArguments {
   std::vector<double> spectrum;
   int threads = 0;
   int block_threads = 0;
+  std::optional<int> restart;
   std::string history;
   std::string json;
   bool quiet = false;
@@ -52,6 +53,12 @@ SolveRequest request_from(const SolveArguments& arguments) {
   SolveOptions& options = request.options;
   request.precision = parse_precision(arguments.precision);
   options.method = parse_method(arguments.solver);
+  if (arguments.restart) {
+    if (options.method != Method::gmres && options.method != Method::fgmres &&
+        options.method != Method::automatic)
+      throw InvalidArgument("--restart is for --solver gmres, fgmres and auto");
+    options.restart = *arguments.restart;
+  }
   options.form = parse_solve_form(arguments.form);
   options.arithmetic = parse_arithmetic(arguments.arithmetic);
   const PreconditionerSpec preconditioner = parse_preconditioner(arguments.precondition);
@@ -64,8 +71,11 @@ SolveRequest request_from(const SolveArguments& arguments) {
   options.reference =
       arguments.relative_to == "b" ? ToleranceReference::rhs : ToleranceReference::initial_residual;
   options.norm = arguments.norm == "inf" ? ResidualNorm::infinity : ResidualNorm::two;
-  if (!arguments.spectrum.empty())
+  if (!arguments.spectrum.empty()) {
+    if (options.method != Method::chebyshev)
+      throw InvalidArgument("--spectrum is for --solver chebyshev");
     options.spectrum = {arguments.spectrum[0], arguments.spectrum[1]};
+  }
   options.reordering = arguments.reorder == "rcm" ? Reordering::rcm : Reordering::none;
   options.null_space = arguments.null_space == "constant" ? NullSpace::constant : NullSpace::none;
   request.show_progress = !arguments.quiet;
@@ -89,6 +99,8 @@ int solve(const SolveArguments& arguments, const Ranks& ranks) {
                              memory_of_backend(arguments.backend, arguments.memory), threads,
                              arguments.block_threads};
   (void)find_backend(where.backend, where.memory);  // before a large matrix is read
+  if (where.block_threads > 0 && where.memory == MemorySpace::host)
+    throw InvalidArgument("--block-threads is for backends of devices");
   const LoadedMatrix matrix =
       ranks.load(arguments.source, request, [&](index_t rows, offset_t entries) {
         return solve_bytes(request, where.memory, rows, entries);
@@ -115,10 +127,9 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
   command.add_option("--solver,--method", a.solver, known_methods())
       ->type_name("NAME")
       ->capture_default_str();
-  command
-      .add_option("--restart", a.request.options.restart, "Steps of a cycle of gmres and fgmres")
+  command.add_option("--restart", a.restart, "Steps of a cycle of gmres and fgmres (default: 30)")
       ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      ->type_name("N");
   command
       .add_option("--precondition", a.precondition,
                   "auto, none, jacobi[:W], block-jacobi[:B], gauss-seidel, sor[:W], ssor[:W], ic0, "

@@ -265,7 +265,7 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
         "Spectrum",
         print("%.3e to %.3e%s", report.spectrum.smallest, report.spectrum.largest,
               request.options.spectrum.largest > 0 ? "" : ", by Ritz values of iterations of pcg"));
-  if (request.rhs == "a-times-ones")
+  if (request.solution_is_ones())
     out << labelled("Error",
                     print("%.3e = max |x - 1| (the exact solution is all ones)", outcome.error));
   out << labelled("Time", time_text(outcome));

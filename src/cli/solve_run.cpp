@@ -82,7 +82,7 @@ SolveOutcome solve_in(Context<Exec>& ctx, const std::string& source, const CsrMa
   if (amg && (!automatic || automatic->taken() == amg)) outcome.hierarchy = amg->hierarchy();
   const Vector<V> x = copy_to<HostSpace>(solution);
   if (!request.output.empty()) write_solution(request.output, x);
-  if (request.rhs == "a-times-ones") outcome.error = distance_from_ones(x);
+  if (request.solution_is_ones()) outcome.error = distance_from_ones(x);
   if (request.repeat > 1) {
     line.show("  repeating ...");
     measure_repeats(ctx, solver, matrix, A, rhs, solution, start, request, outcome);

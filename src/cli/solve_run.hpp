@@ -31,6 +31,11 @@ struct SolveRequest {
   bool show_progress = false;
   bool measure_bandwidth = false;
   int repeat = 1;  ///< solves from the same start vector
+
+  /// Whether the exact solution is all ones. With a null space x is what has no part there.
+  bool solution_is_ones() const {
+    return rhs == "a-times-ones" && options.null_space == NullSpace::none;
+  }
 };
 
 /// How the first solve and later ones compare, and prepare with the products of an iteration.

@@ -223,6 +223,10 @@ bool AutomaticPreconditioner<V, Exec>::varies() const {
   return state_->taken && state_->taken->varies();
 }
 template <class V, class Exec>
+bool AutomaticPreconditioner<V, Exec>::keeps_symmetry() const {
+  return !state_->taken || state_->taken->keeps_symmetry();
+}
+template <class V, class Exec>
 const std::string& AutomaticPreconditioner<V, Exec>::choice() const {
   return state_->choice;
 }

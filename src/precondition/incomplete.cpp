@@ -39,6 +39,11 @@ template <class V, class Exec>
 IncompleteFactorization<V, Exec>::~IncompleteFactorization() = default;
 
 template <class V, class Exec>
+bool IncompleteFactorization<V, Exec>::keeps_symmetry() const {
+  return state_->options.kind != IncompleteKind::ilut;
+}
+
+template <class V, class Exec>
 std::string IncompleteFactorization<V, Exec>::name() const {
   const IncompleteOptions& o = state_->options;
   std::string text = o.kind == IncompleteKind::ic0 ? "ic0" : "ilu0";

@@ -162,6 +162,11 @@ template <class V, class Exec>
 Relaxation<V, Exec>::~Relaxation() = default;
 
 template <class V, class Exec>
+bool Relaxation<V, Exec>::keeps_symmetry() const {
+  return state_->options.kind != RelaxationKind::sor;
+}
+
+template <class V, class Exec>
 std::string Relaxation<V, Exec>::name() const {
   const RelaxationOptions& o = state_->options;
   const char* const order = o.order == SweepOrder::colours && state_->sweeps() ? "-colours" : "";

@@ -65,6 +65,12 @@ struct MethodChoice {
   }
 };
 
+/// What takes the place of methods that Method::automatic has chosen where the preconditioner is not symmetric.
+inline std::span<const Method> for_any_matrix(std::span<const Method> methods) {
+  const std::span<const Method> any = std::span<const Method>(candidates).subspan(first_for_any);
+  return methods.size() > any.size() ? any : methods;
+}
+
 /// What takes the place of methods that Method::automatic has chosen where the preconditioner varies.
 inline std::span<const Method> flexible(std::span<const Method> methods) {
   const MethodFacts first = method_facts(methods.front());

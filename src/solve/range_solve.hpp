@@ -62,17 +62,17 @@ struct RangeSolve {
     report.true_residual = std::hypot(outside, inside > rounding ? inside : 0.0);
     report.relative_residual = reference > 0 ? report.true_residual / reference : 0;
     if (!report.converged() || !report.detail.empty()) return;  // or accepted by the callback
-    if (inside > std::max(rounding, report.tolerance)) {
+    if (outside > 2 * std::max(report.tolerance, rounding)) {
+      report.status = SolveStatus::stagnated;
+      report.detail =
+          "x without its part in the null space does not solve the system: A does not map what was "
+          "given to zero";
+    } else if (inside > std::max(rounding, report.tolerance)) {
       report.status = SolveStatus::inconsistent;
       char norm[32];
       std::snprintf(norm, sizeof norm, "%.3e", inside);
       report.detail = std::string("the right-hand side has a part of norm ") + norm +
                       " in the null space; x solves the rest";
-    } else if (outside > 2 * std::max(report.tolerance, rounding)) {
-      report.status = SolveStatus::stagnated;
-      report.detail =
-          "x without its part in the null space does not solve the system: A does not map what was "
-          "given to zero";
     }
   }
 };

@@ -372,7 +372,10 @@ struct Solver<V, Exec>::State {
   /// Of several methods those from the first that there is in the form asked for.
   std::span<const Method> methods_offered() const {
     std::span<const Method> methods = choice.methods;
-    if (is_chosen() && system.given && system.given->varies()) methods = detail::flexible(methods);
+    if (is_chosen() && system.given) {
+      if (!system.given->keeps_symmetry()) methods = detail::for_any_matrix(methods);
+      if (system.given->varies()) methods = detail::flexible(methods);
+    }
     while (methods.size() > 1 && !detail::offers(system, methods.front(), options.form))
       methods = methods.subspan(1);
     return methods;
@@ -448,10 +451,19 @@ struct Solver<V, Exec>::State {
     report.arithmetic = with.arithmetic;
     report.preconditioner = system.preconditioner().name();
     const bool varies = system.given && system.given->varies();
+    const bool keeps_symmetry = !system.given || system.given->keeps_symmetry();
     const MethodFacts& first = method_facts(methods.front());
     if (is_chosen())
-      detail::add_sentence(report.choice, std::string(first.name) + ": " + choice.reason +
-                                              (varies ? ", and its preconditioner varies" : ""));
+      detail::add_sentence(report.choice,
+                           std::string(first.name) + ": " + choice.reason +
+                               (varies ? ", and its preconditioner varies" : "") +
+                               (keeps_symmetry || !method_facts(choice.methods.front()).symmetric
+                                    ? ""
+                                    : ", but its preconditioner is not symmetric"));
+    else if (first.symmetric && !keeps_symmetry)
+      detail::add_sentence(report.choice,
+                           std::string("the preconditioner is not symmetric, which ") + first.name +
+                               " requires and gmres does not");
     else if (varies && !detail::allows_varying(methods.front()))
       detail::add_sentence(report.choice,
                            std::string("the preconditioner varies, for which ") + first.name +

@@ -71,6 +71,15 @@ CNC_SOLVER_TEST_WHERE(projects,
     INFO(to_string(method) << " " << cnc::to_string(report.status));
     CHECK(!report.converged());
   }
+  // Not even the rest of a right-hand side is solved.
+  const auto regular = known_problem<double>("poisson2d:9x7");
+  SolveOptions options = options_for(Method::pcg, {}, PreconditionerKind::jacobi);
+  options.null_space = NullSpace::constant;
+  const Vector<double> b = copy_of(regular.b);
+  for (std::size_t i = 0; i < b.extent(0); ++i) b(i) += 0.25;
+  const SolveReport report = solve_once(ctx, options, regular.A, b, zeros<double>(regular.rows()));
+  CHECK(std::string(cnc::to_string(report.status)) == "stagnated");
+  CHECK_THAT(report.detail, ContainsSubstring("does not map"));
 }
 
 CNC_SOLVER_TEST_WHERE(projects,

@@ -162,6 +162,30 @@ CNC_SOLVER_TEST_WHERE(takes_relaxations, "ssor preconditions methods for symmetr
   }
 }
 
+CNC_SOLVER_TEST_WHERE(takes_relaxations,
+                      "one sweep is no preconditioner of methods for symmetric matrices") {
+  const auto P = known_problem<double>(sized(ctx, "poisson2d:30x25", "poisson2d:9x8"));
+  const Vector<double> x = zeros<double>(P.rows());
+  SolveOptions options = options_for(Method::automatic, {}, PreconditionerKind::none);
+  const SolveReport chosen = solve_relaxed(ctx, options, {}, P, x);
+  CHECK(chosen.converged());
+  CHECK_FALSE(method_facts(chosen.method).symmetric);
+  CHECK_THAT(chosen.choice, ContainsSubstring("its preconditioner is not symmetric"));
+  CHECK(relative_difference(x, P.solution) < 1e-6);
+  const SolveReport swept_twice =
+      solve_relaxed(ctx, options, {RelaxationKind::ssor}, P, zeros<double>(P.rows()));
+  CHECK(swept_twice.converged());
+  CHECK(method_facts(swept_twice.method).symmetric);
+  options.max_iterations = 50;
+  for (const Method method : {Method::pcg, Method::pcg_single_reduction, Method::minres}) {
+    INFO(to_string(method));
+    options.method = method;
+    const SolveReport named = solve_relaxed(ctx, options, {}, P, zeros<double>(P.rows()));
+    CHECK_THAT(named.choice, ContainsSubstring("the preconditioner is not symmetric"));
+    CHECK_THAT(named.detail, !ContainsSubstring("the matrix is not positive definite"));
+  }
+}
+
 CNC_SOLVER_TEST_WHERE(takes_relaxations, "a relaxation follows new values and reports faults") {
   const auto P = known_problem<double>("poisson2d:9x7");
   const auto other = with_known_solution(
