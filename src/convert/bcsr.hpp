@@ -229,8 +229,9 @@ BcsrMatrix<To, Space> convert_values(const BcsrMatrix<From, Space>& A) {
     const offset_t block = too_large.key / (A.block_size * A.block_size);
     const index_t* first = offsets.data();
     const index_t* after = std::upper_bound(first, first + offsets.extent(0), block);
-    throw_invalid("convert_values: a value of block row " + std::to_string(after - first - 1) +
-                  " is too large for the narrower type");
+    throw_invalid("a value of " + std::string(A.block_size == 1 ? "row " : "block row ") +
+                  std::to_string(after - first - 1) +
+                  " (counted from 0) is too large for single precision");
   }
   BcsrMatrix<To, Space> result{A.rows,    A.cols, A.block_size, A.row_offsets,
                                A.columns, values, A.nonzeros};

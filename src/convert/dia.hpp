@@ -3,6 +3,7 @@
 #include "convert/dia_checks.hpp"
 #include "convert/row_dictionary.hpp"
 #include "convert/sorted_rows.hpp"
+#include "convert/structure_facts.hpp"
 #include "convert/unpack.hpp"
 
 #include <cnc/convert.hpp>
@@ -86,7 +87,34 @@ struct CompareMirrors {
   }
 };
 
+/// Whether a row has an entry whose mirror image is not stored.
+template <class S>
+struct LacksMirror {
+  BcsrOperand<S> source;
+  KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
+    const auto row = static_cast<index_t>(i);
+    for (index_t k = source.row_offsets[row]; k < source.row_offsets[row + 1]; ++k)
+      if (find_entry(source, source.columns[k], row) < 0) return true;
+    return false;
+  }
+};
+
 namespace set_up {
+
+/// Throws if an entry has no mirror image. A search for the message alone: faster checks have failed before.
+template <class Exec, class S>
+void name_unpaired(const Exec& exec, const BcsrOperand<S>& source, index_t rows) {
+  const index_t row = first_row(exec, rows, LacksMirror<S>{source});
+  if (row >= 0) throw_not_symmetric(row, "has an entry without a mirror image");
+}
+
+/// Throws unless every entry of the source, which is in the diagonals of A now, has a mirror image of the same value.
+template <class Exec, class T, class S>
+void require_mirrored(const Exec& exec, const DiaOperand<T>& A, const BcsrOperand<S>& source) {
+  const auto facts = sum_over<MirrorFacts>(exec, A.rows, CompareMirrors<T, S>{A, source});
+  if (facts.unlike >= 0) throw_not_symmetric(facts.unlike, "differs from its column");
+  if (facts.lower != facts.upper) name_unpaired(exec, source, A.rows);
+}
 
 /// As DiaMatrix::validate, all offsets first.
 template <class Exec, class T, class Space>
@@ -105,11 +133,12 @@ void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
   const auto before = std::exchange(A.dictionary, {});  // none, should this fail half way
   const Exec exec = instance<Exec>();
   const auto target = A.operand();
-  require_placed(sum_over<Least>(exec, A.rows,
-                                 RefreshDiaRow<T, S>{target, A.values.data(), source.operand()}));
-  if (A.symmetric)
-    require_mirrored(
-        sum_over<MirrorFacts>(exec, A.rows, CompareMirrors<T, S>{target, source.operand()}));
+  const auto unplaced =
+      sum_over<Least>(exec, A.rows, RefreshDiaRow<T, S>{target, A.values.data(), source.operand()});
+  // A diagonal below the main one has its place where the one above has entries.
+  if (A.symmetric && unplaced.found()) name_unpaired(exec, source.operand(), A.rows);
+  require_placed(unplaced);
+  if (A.symmetric) require_mirrored(exec, target, source.operand());
   A.nonzeros = source.nonzeros;
   if (!before.empty()) A.dictionary = row_dictionary<Exec, T>(source, before);
 }

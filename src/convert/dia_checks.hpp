@@ -81,12 +81,10 @@ inline void require_placed(const Least& unplaced) {
   });
 }
 
-inline void require_mirrored(const MirrorFacts& facts) {
-  require(facts.unlike < 0, [&] {
-    return "update_values: row " + std::to_string(facts.unlike) + " is not symmetric to its column";
-  });
-  require(facts.lower == facts.upper,
-          "update_values: entries without a mirror image in a symmetric matrix");
+/// Throws that the source is not symmetric, and in which row.
+[[noreturn]] inline void throw_not_symmetric(index_t row, const char* fault) {
+  throw_invalid("the matrix is not symmetric, as the format dia-symmetric requires: row " +
+                std::to_string(row) + " (counted from 0) " + fault);
 }
 
 }  // namespace cnc::detail

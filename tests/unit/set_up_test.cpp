@@ -275,9 +275,12 @@ TEMPLATE_TEST_CASE("Kokkos' loops name the entries that update_values refuses on
   check(to_dia(convert_values<float>(pattern)), large, "row 1 has no place");
   const auto symmetric = literal_csr<double>(2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 1, 4});
   check(to_dia(symmetric, true), literal_csr<double>(2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 1, 2, 4}),
-        "row 1 is not symmetric");
+        "row 1 (counted from 0) differs from its column");
   check(to_dia(symmetric, true), literal_csr<double>(2, 2, {0, 2, 3}, {0, 1, 1}, {4, 0, 4}),
-        "without a mirror image");
+        "row 0 (counted from 0) has an entry without a mirror image");
+  check(to_dia(literal_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {4, 4}), true),
+        literal_csr<double>(2, 2, {0, 1, 3}, {0, 0, 1}, {4, 1, 4}),
+        "row 1 (counted from 0) has an entry without a mirror image");
 
   auto blocks = to_bcsr(random_csr<double>(200, 200, 12, 5, block(2)), 2);
   blocks.values(blocks.values.extent(0) / 2) = 1e60;
