@@ -39,14 +39,14 @@ inline constexpr bool always_resident = compiled_block<Rows> == 1 || compiled_bl
 
 [[noreturn]] inline void refuse_resident() {
   throw UnsupportedOperation(
-      "the resident form needs a device that runs a whole grid at one time (cooperative "
+      "the form 'resident' needs a device that runs a whole grid at one time (cooperative "
       "launch), a preconditioner that is local to a row or block, and a matrix of a block "
       "size compiled for the method, whose blocks the preconditioner's blocks match");
 }
 
 [[noreturn]] inline void refuse_one_meeting() {
   throw UnsupportedOperation(
-      "the form with one meeting needs a device that runs a whole grid at one time (cooperative "
+      "the form 'one-meeting' needs a device that runs a whole grid at one time (cooperative "
       "launch), a method made for it, "
       "Jacobi by the diagonal as it is, which has no zero and for methods of symmetric matrices "
       "is positive, or no preconditioner, a plan made for it, and a matrix "

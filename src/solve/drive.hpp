@@ -182,8 +182,10 @@ class Drive {
     if (system_.anywhere(!setup_.ok())) return preconditioner_failure();
     if (methods_.is_one() && facts().symmetric && !options_.allow_nonsymmetric &&
         diagnosis_.is_clearly_nonsymmetric())
-      return explain(SolveStatus::unsuitable,
-                     diagnosis_.asymmetry_text() + "; allow_nonsymmetric iterates all the same");
+      return explain(
+          SolveStatus::unsuitable,
+          diagnosis_.asymmetry_text() +
+              "; SolveOptions::allow_nonsymmetric (--allow-nonsymmetric) iterates all the same");
 
     if (ahead && engine_.unseen()) best_ = residual;  // its x is there
     for (;;) {

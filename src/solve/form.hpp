@@ -2,11 +2,24 @@
 
 #include <cnc/solver.hpp>
 
+#include "solve/form_name.hpp"
 #include "solve/system.hpp"
 
 #include <string>
 
 namespace cnc::detail {
+
+/// What a method that multiplies by A^T misses, in words for users of the program and of the library alike.
+template <class V, class Exec>
+std::string missing_transpose_text(const System<V, Exec>& system, const MethodFacts& method) {
+  const std::string needs =
+      std::string("SolveOptions: ") + method.name + " needs the transpose of ";
+  if (!system.has_transposed_matrix())
+    return needs + "the matrix, and the operator has no apply_transposed";
+  return needs + "the preconditioner, which '" + system.preconditioner().name() +
+         "' does not have (those with one: none, jacobi, block-jacobi, and objects with "
+         "apply_transposed)";
+}
 
 /// The form asked for, or the highest on offer. Of a method on a growing basis `automatic` stays: its steps are resident where
 /// they fit, which is known when they are made.
@@ -24,7 +37,9 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
   const bool is_among = asked == SolveForm::run || asked == SolveForm::streamed ||
                         asked == SolveForm::graph ||
                         (asked == SolveForm::one_meeting && facts.meets_once);
-  if ((system.arithmetic != Arithmetic::fast || system.ranks) && !(runs_among && is_among)) {
+  const bool has_one_form =
+      (system.arithmetic != Arithmetic::fast || system.ranks) && !(runs_among && is_among);
+  if (has_one_form) {
     // What is compensated or not, and what other ranks have to say, lies between the steps of an iteration.
     const SolveForm steps =
         is_phased(method) ? SolveForm::fused_steps : SolveForm::plain_operations;
@@ -33,15 +48,12 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
           "SolveOptions: " +
           (system.ranks ? "a solve of several ranks"
                         : std::string("arithmetic '") + to_string(system.arithmetic) + "'") +
-          " takes the form '" + to_string(steps) + "' of " + method_facts(method).name + ", not '" +
-          to_string(asked) + "'");
+          " takes the form '" + form_name(steps) + "' of " + facts.name + ", not '" +
+          form_name(asked) + "'");
     asked = steps;
   }
   if (facts.transposes && !system.has_transposes(facts))
-    throw UnsupportedOperation(
-        std::string("SolveOptions: ") + facts.name + " needs the transpose of the matrix" +
-        (facts.normal_equations ? "" : " and of the preconditioner") +
-        ": an operator needs apply_transposed, as does a preconditioner of bicg");
+    throw UnsupportedOperation(missing_transpose_text(system, facts));
   const auto offers = [&](SolveForm form) {
     switch (form) {
       case SolveForm::plain_operations: return system.has_plain_operations(method);
@@ -66,8 +78,14 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
                                " with this matrix or operator and preconditioner");
   }
   if (offers(asked)) return asked;
+  if (has_one_form)
+    throw UnsupportedOperation(
+        std::string("SolveOptions: backend '") + system.ctx->backend().name + "' does not offer " +
+        facts.name +
+        (system.ranks ? std::string(" on several ranks")
+                      : std::string(" with arithmetic '") + to_string(system.arithmetic) + "'"));
   std::string text = std::string("SolveOptions: backend '") + system.ctx->backend().name +
-                     "' has no form '" + to_string(asked) + "' of " + method_facts(method).name +
+                     "' has no form '" + form_name(asked) + "' of " + facts.name +
                      " for this matrix and preconditioner";
   if ((asked == SolveForm::resident || asked == SolveForm::one_meeting) && !local)
     text += ", which is not local to a row or block";

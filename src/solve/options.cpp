@@ -1,6 +1,7 @@
 #include <cnc/options.hpp>
 
 #include "block_size_text.hpp"
+#include "solve/form_name.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -15,15 +16,10 @@ namespace {
                         "': unknown (known: " + known + ")");
 }
 
-struct FormName {
-  const char* name;
-  SolveForm form;
-};
-constexpr FormName form_names[] = {
-    {"automatic", SolveForm::automatic}, {"plain", SolveForm::plain_operations},
-    {"fused", SolveForm::fused_steps},   {"run", SolveForm::run},
-    {"streamed", SolveForm::streamed},   {"graph", SolveForm::graph},
-    {"resident", SolveForm::resident},   {"one-meeting", SolveForm::one_meeting}};
+constexpr SolveForm forms[] = {SolveForm::automatic,   SolveForm::plain_operations,
+                               SolveForm::fused_steps, SolveForm::run,
+                               SolveForm::streamed,    SolveForm::graph,
+                               SolveForm::resident,    SolveForm::one_meeting};
 
 constexpr Arithmetic arithmetics[] = {Arithmetic::fast, Arithmetic::separate, Arithmetic::fused,
                                       Arithmetic::compensated_separate,
@@ -96,9 +92,10 @@ Method parse_method(std::string_view text) {
 
 SolveForm parse_solve_form(std::string_view text) {
   std::string known;
-  for (const FormName& known_form : form_names) {
-    if (text == known_form.name || text == to_string(known_form.form)) return known_form.form;
-    known += (known.empty() ? "" : ", ") + std::string(known_form.name);
+  for (const SolveForm form : forms) {
+    const std::string name = detail::form_name(form);
+    if (text == name || text == to_string(form)) return form;
+    known += (known.empty() ? "" : ", ") + name;
   }
   refuse("form", text, known);
 }

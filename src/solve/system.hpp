@@ -278,10 +278,12 @@ struct System {
                                  "' does not offer arithmetic '" + to_string(arithmetic) + "'");
   }
 
+  bool has_transposed_matrix() const {
+    return matrix_free ? bool(matrix_free->apply_transposed) : transpose || narrow_transpose;
+  }
   /// Whether there are A^T and, where it is needed, M^-T for a method with products with A^T.
   bool has_transposes(const MethodFacts& method) const {
-    const bool has_transpose =
-        matrix_free ? bool(matrix_free->apply_transposed) : transpose || narrow_transpose;
+    const bool has_transpose = has_transposed_matrix();
     if (!has_transpose || method.normal_equations) return has_transpose;
     const auto M = preconditioner().local();  // which passes apply themselves
     if (!M) return preconditioner().has_transpose();

@@ -94,7 +94,7 @@ TEST_CASE("the arithmetic of products and dots is that of the report") {
   CHECK(solve_json({"poisson2d:9x9"})["report"]["arithmetic"] == "fast");
   const Run run = run_cnc({"solve", "poisson2d:9x9", "--arithmetic", "fused", "--form", "run"});
   CHECK(run.code == 2);
-  CHECK(contains(run.err, "arithmetic 'fused' takes the form 'fused steps'"));
+  CHECK(contains(run.err, "arithmetic 'fused' takes the form 'fused' of pcg"));
   const Run lacks =
       run_cnc({"solve", "poisson2d:9x9", "--arithmetic", "fused", "--backend", "reference"});
   CHECK(lacks.code == 2);
@@ -172,6 +172,7 @@ TEST_CASE("a nonsymmetric matrix is named, and solved on for who insists") {
   const std::vector<std::string> arguments{"convection3d:9:300", "--max-iterations", "700"};
   const json report = solve_json(arguments, 1)["report"];
   CHECK(contains(report["detail"].get<std::string>(), "not symmetric"));
+  CHECK(contains(report["detail"].get<std::string>(), "--allow-nonsymmetric"));
   CHECK(report["status"] == "unsuitable");
   CHECK(report["iterations"] == 0);
   const json insisted =

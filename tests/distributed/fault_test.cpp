@@ -104,11 +104,11 @@ TEST_CASE("a value that float cannot hold on one rank refuses float storage on a
   CHECK(parts.solve({.storage = StoragePrecision::f32}).converged());
 }
 
-TEST_CASE("what is not there for several ranks is refused") {
+TEST_CASE("what is not available on several ranks is refused") {
   Parts parts;
   if (last > 0)
     CHECK_THAT(thrown_by([&] { parts.solve({.form = SolveForm::run}); }),
-               ContainsSubstring("fused steps"));
+               ContainsSubstring("'fused'"));
   CHECK(parts.solve({}).converged());
   CHECK_THAT(thrown_by([] { PartitionedMatrix<double>().all_rows(); }), ContainsSubstring("empty"));
   DistributedSolver<double> solver(one_thread());

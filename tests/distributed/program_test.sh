@@ -124,6 +124,8 @@ expect 2 "${run[@]}" solve nothing.mtx
 [ "$(grep -c '^cnc: ' err)" = 1 ] || fail "one message: $(cat err)"
 expect 2 "${run[@]}" solve poisson2d:30x20 --precondition auto
 grep -q '^cnc: .*--precondition auto' err || fail "what is refused is named: $(cat err)"
+expect 2 "${run[@]}" solve poisson2d:30x20 --backend reference
+grep -q "^cnc: .*backend 'reference' does not offer pcg on several ranks$" err || fail "what is lacking is named: $(cat err)"
 expect 0 "${run[@]}" solve A.mtx --rhs random:3 --rtol 1e-11 --reorder rcm --precondition ic0 -o several.mtx
 x_of_one
 expect 2 "${run[@]}" compare poisson2d:30x20

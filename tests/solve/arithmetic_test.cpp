@@ -172,8 +172,8 @@ CNC_SOLVER_TEST_WHERE(solves_carefully, "forms and operators that an arithmetic 
   };
   for (const SolveForm form : {SolveForm::run, SolveForm::plain_operations, SolveForm::streamed,
                                SolveForm::graph, SolveForm::resident})
-    refused(Method::pcg, form, "arithmetic 'fused' takes the form 'fused steps' of pcg, not");
-  refused(Method::gmres, SolveForm::resident, "takes the form 'plain operations' of gmres");
+    refused(Method::pcg, form, "arithmetic 'fused' takes the form 'fused' of pcg, not");
+  refused(Method::gmres, SolveForm::resident, "takes the form 'plain' of gmres");
   options.form = SolveForm::fused_steps;
   options.method = Method::pcg;
   CHECK(solve_once(ctx, options, P.A, P.b, zeros<double>(P.rows())).converged());
