@@ -64,7 +64,7 @@ double ProblemText::number(std::size_t field, double minimum) const {
   const char* const end = part.data() + part.size();
   const auto [stop, error] = std::from_chars(part.data(), end, value);
   if (error != std::errc() || stop != end || !std::isfinite(value)) {
-    fail("'" + part + "' is no finite number");
+    fail("'" + part + "' is not a finite number");
   }
   if (value < minimum) {
     fail("'" + part + "' is too small");

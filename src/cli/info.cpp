@@ -60,7 +60,7 @@ AmgHierarchy build_hierarchy(Context<>& ctx, const InfoOptions& options, const A
 /// How a matrix would lie on several ranks.
 int info_of_partition(const InfoOptions& options, const Ranks& ranks) {
   if (!options.spy.empty() || !options.precondition.empty())
-    throw InvalidArgument("--spy and --precondition of info are not there for several ranks");
+    throw InvalidArgument("--spy and --precondition of info are not available on several ranks");
   const Session session(ranks.threads(options.threads));
   const CutMatrix cut = ranks.cut(options.source, options.partition);
   if (!ranks.is_first()) return exit_ok;

@@ -12,7 +12,7 @@ std::string not_negative(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   const bool good = !text.empty() && *end == '\0' && std::isfinite(value) && value >= 0;
-  return good ? "" : "'" + text + "' is no finite number >= 0";
+  return good ? "" : "'" + text + "' is not a finite number >= 0";
 }
 
 std::string not_empty(const std::string& text) { return text.empty() ? "is empty" : ""; }
@@ -59,7 +59,7 @@ std::vector<std::string> split_list(const std::string& text) {
 }
 
 std::string not_empty_list(const std::string& text) {
-  return split_list(text).empty() ? "names nothing" : "";
+  return split_list(text).empty() ? "is empty" : "";
 }
 
 }  // namespace cnc::cli

@@ -63,7 +63,7 @@ struct Silence final : std::streambuf {
 };
 
 void refuse(bool asked, const char* what) {
-  if (asked) throw InvalidArgument(std::string(what) + " is not there for several ranks");
+  if (asked) throw InvalidArgument(std::string(what) + " is not available on several ranks");
 }
 
 /// Rows that a cut keeps together.

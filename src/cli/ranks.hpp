@@ -41,7 +41,7 @@ class Ranks {
   LoadedMatrix load_for_some(const std::string& source, const SolveRequest& request,
                              const FurtherBytes& further_bytes) const;
   /// As run_solve, for the matrix that was loaded. The outcome is whole on the first.
-  /// Errors   InvalidArgument (what is not there for several ranks), and those of run_solve.
+  /// Errors   InvalidArgument (what is not available on several ranks), and those of run_solve.
   SolveOutcome solve(const ContextRequest& where, const LoadedMatrix& matrix,
                      const SolveRequest& request) const;
 

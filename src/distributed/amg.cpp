@@ -342,7 +342,7 @@ DistributedAmg<V, Exec>::DistributedAmg(const AmgOptions& options, offset_t whol
   if (options.smoother == AmgSmoother::gauss_seidel || options.smoother == AmgSmoother::ilu0)
     throw UnsupportedOperation(std::string("DistributedAmg: the smoother ") +
                                to_string(options.smoother) +
-                               " is not there for a matrix on several ranks");
+                               " is not available for a matrix on several ranks");
   require(whole_rows >= 0, "DistributedAmg: whole_rows must not be negative");
   require(rank_rows >= 0, "DistributedAmg: rank_rows must not be negative");
   state_->options = options;

@@ -104,6 +104,36 @@ TEST_CASE("broken matrix files are refused with file, line and reason") {
   refuse("huge.mtx", std::string(banner) + "99999999999 1 1\n1 1 1\n", ":2: ");
 }
 
+TEST_CASE(
+    "matrices, preconditioners and forms that do not go together are refused in words of the "
+    "program") {
+  const Workplace place;
+  const auto file = [&](const char* entries) {
+    return place.file("a.mtx", std::string(banner) + entries);
+  };
+  const char* const needs = "not symmetric, as the format dia-symmetric requires: row ";
+  std::string A = file("2 2 4\n1 1 4\n1 2 1\n2 1 2\n2 2 4\n");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"solve", A, "--solver", "bicgstab", "--format", "dia-symmetric"},
+        {"compare", A, "--formats", "dia-symmetric"}})
+    check_refused(arguments, needs + std::string("1 (counted from 0) differs from its column"));
+  for (const char* entry : {"2 3", "2 1"}) {
+    A = file(("3 3 4\n1 1 4\n2 2 4\n" + std::string(entry) + " 1\n3 3 4\n").c_str());
+    check_refused({"solve", A, "--solver", "bicgstab", "--format", "dia-symmetric"},
+                  needs + std::string("1 (counted from 0) has an entry without a mirror image"));
+  }
+  A = file("2 2 2\n1 1 4\n2 2 4e45\n");
+  for (const char* precision : {"f32", "f32/f64"})
+    check_refused({"solve", A, "--precision", precision},
+                  "cnc: a value of row 1 (counted from 0) is too large for single precision");
+
+  for (const char* name : {"ic0", "ssor", "amg"})
+    check_refused({"solve", "poisson2d:5x5", "--solver", "bicg", "--precondition", name},
+                  "bicg needs the transpose of the preconditioner, which '" + std::string(name));
+  check_refused({"solve", "poisson2d:5x5", "--backend", "reference", "--form", "one-meeting"},
+                "backend 'reference' has no form 'one-meeting' of pcg");
+}
+
 TEST_CASE("shapes that do not fit are refused") {
   const Workplace place;
   const std::string wide = place.file("wide.mtx", std::string(banner) + "2 3 2\n1 1 1\n2 2 1\n");
@@ -162,8 +192,8 @@ TEST_CASE("empty names and lists are refused, and vectors checked before the mat
   check_refused({"solve", ""}, "is empty");
   check_refused({"solve", "poisson2d:2x2", "-o", ""}, "is empty");
   check_refused({"solve", "poisson2d:2x2", "--rhs", ""}, "is empty");
-  check_refused({"compare", "poisson2d:2x2", "--backends", ","}, "names nothing");
-  check_refused({"compare", "poisson2d:2x2", "--formats", ","}, "names nothing");
+  check_refused({"compare", "poisson2d:2x2", "--backends", ","}, "is empty");
+  check_refused({"compare", "poisson2d:2x2", "--formats", ","}, "is empty");
   check_refused({"solve", "poisson2d:2x2", "-o", "x.foo"}, "unknown file type");
   for (const char* rhs : {"/nowhere/b.mtx", "/tmp", "random:x"}) {
     const Run run = run_cnc({"solve", "poisson2d:2x2", "--rhs", rhs});
