@@ -52,7 +52,8 @@ AmgHierarchy build_hierarchy(Context<>& ctx, const InfoOptions& options, const A
       amg, options.source, A, {.coordinates = options.coordinates});
   const PreconditionerSetup outcome = object->set_up(ctx, A, build_format(A, parse_format("auto")));
   if (!outcome.ok())
-    throw InvalidArgument("--precondition amg: row " + std::to_string(outcome.row + 1) + " " +
+    throw InvalidArgument("--precondition amg: row " + std::to_string(outcome.row) +
+                          " (counted from 0) " +
                           (outcome.fault != nullptr ? outcome.fault : "has no diagonal entry"));
   return object->hierarchy();
 }

@@ -82,12 +82,14 @@ void print_histogram(std::ostream& out, const std::vector<RowBin>& bins) {
 void print_sizes(std::ostream& out, const MatrixFacts& facts) {
   Table table(
       {{"format", Table::Align::left}, {"f64"}, {"bytes/nonzero"}, {"f32"}, {"bytes/nonzero"}});
-  const double nonzeros = std::max(1.0, static_cast<double>(facts.structure.nonzeros));
+  const auto nonzeros = static_cast<double>(facts.structure.nonzeros);
+  const auto per_nonzero = [&](double bytes) {
+    return nonzeros > 0 ? print("%.2f", bytes / nonzeros) : "-";
+  };
   for (const FormatSize& size : facts.sizes)
-    table.add(
-        {size.format.text(), bytes_text(size.bytes_f64), print("%.2f", size.bytes_f64 / nonzeros),
-         bytes_text(size.bytes_f32), print("%.2f", size.bytes_f32 / nonzeros)},
-        size.format == facts.advice.format);
+    table.add({size.format.text(), bytes_text(size.bytes_f64), per_nonzero(size.bytes_f64),
+               bytes_text(size.bytes_f32), per_nonzero(size.bytes_f32)},
+              size.format == facts.advice.format);
   table.print(out);
 }
 

@@ -64,7 +64,8 @@ std::vector<double> scan_rows(const CsrMatrix<double>& A, const std::vector<doub
     evidence.gershgorin_lowest = std::min(evidence.gershgorin_lowest, centre - radius);
     evidence.gershgorin_highest = std::max(evidence.gershgorin_highest, centre + radius);
     evidence.proved_lowest = std::min(evidence.proved_lowest, centre - radius - margin);
-    if (!(centre > 0)) disprove(evidence, print("the diagonal of row %d is %g", i + 1, centre));
+    if (!(centre > 0))
+      disprove(evidence, print("the diagonal of row %d (counted from 0) is %g", i, centre));
   }
   return row_sums;
 }
@@ -83,7 +84,8 @@ void scan_minors(const CsrMatrix<double>& A, const std::vector<double>& diagonal
       if (j != i && least / diagonal[static_cast<std::size_t>(i)] *
                             (least / diagonal[static_cast<std::size_t>(j)]) >
                         1 + rounding) {
-        disprove(evidence, print("rows %d and %d have a negative 2 x 2 minor", i + 1, j + 1));
+        disprove(evidence,
+                 print("rows %d and %d (counted from 0) have a negative 2 x 2 minor", i, j));
         break;
       }
     }

@@ -27,14 +27,14 @@ void for_each_spec(const Structure& structure, double min_density, const Visit& 
 }
 
 std::string describe(const Structure& structure, const Candidate& candidate) {
+  char per_nonzero[60] = "";
+  if (structure.nonzeros > 0)
+    std::snprintf(per_nonzero, sizeof per_nonzero, " (%.2f bytes per nonzero)",
+                  candidate.bytes / static_cast<double>(structure.nonzeros));
   char text[160];
-  const double per_nonzero =
-      structure.nonzeros > 0 ? candidate.bytes / static_cast<double>(structure.nonzeros) : 0;
-  std::snprintf(
-      text, sizeof text,
-      "%s: %.3g MB (%.2f bytes per nonzero), expected to stream at %.0f %% of memory speed",
-      candidate.spec.text().c_str(), candidate.bytes * 1e-6, per_nonzero,
-      candidate.efficiency * 100);
+  std::snprintf(text, sizeof text, "%s: %.3g MB%s, expected to stream at %.0f %% of memory speed",
+                candidate.spec.text().c_str(), candidate.bytes * 1e-6, per_nonzero,
+                candidate.efficiency * 100);
   return text;
 }
 

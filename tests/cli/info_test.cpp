@@ -71,7 +71,7 @@ TEST_CASE("info shows the levels of multigrid where they are asked for") {
   };
   const std::string none = place.file("none.mtx", matrix("2 2 2\n1 2 1\n2 1 1\n")),
                     wide = place.file("wide.mtx", matrix("2 3 1\n1 1 1\n"));
-  refused({"info", none, "--precondition", "amg"}, "row 1 has no diagonal entry");
+  refused({"info", none, "--precondition", "amg"}, "row 0 (counted from 0) has no diagonal entry");
   refused({"info", wide, "--precondition", "amg"}, "the matrix is not square");
   refused({"info", wide, "--precondition", "jacobi"}, "takes amg[:OPTION,...] only");
   refused({"info", "poisson2d:4", "--coordinates", "x.mtx"}, "--coordinates requires");
@@ -83,9 +83,11 @@ TEST_CASE("info says what speaks against positive definiteness") {
     const json spd = info_json(place.file("a.mtx", matrix(text)))["spd"];
     return spd["verdict"].get<std::string>() + ": " + spd["reason"].get<std::string>();
   };
-  CHECK(contains(reason("2 2 2\n1 1 1\n2 2 -1\n"), "no: the diagonal of row 2 is -1"));
-  CHECK(contains(reason("2 2 1\n1 1 1\n"), "no: the diagonal of row 2 is 0"));
-  CHECK(contains(reason("2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 1\n"), "no: rows 1 and 2"));
+  CHECK(contains(reason("2 2 2\n1 1 1\n2 2 -1\n"),
+                 "no: the diagonal of row 1 (counted from 0) is -1"));
+  CHECK(contains(reason("2 2 1\n1 1 1\n"), "no: the diagonal of row 1 (counted from 0) is 0"));
+  CHECK(
+      contains(reason("2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 1\n"), "no: rows 0 and 1 (counted from 0)"));
   CHECK(contains(reason("2 2 3\n1 1 1\n1 2 2\n2 2 1\n"), "no: its pattern is not symmetric"));
   CHECK(contains(reason("2 2 4\n1 1 1\n1 2 .5\n2 1 .2\n2 2 1\n"), "no: it is not symmetric"));
   CHECK(contains(reason("2 3 1\n1 1 1\n"), "no: it is not square"));
@@ -127,6 +129,9 @@ TEST_CASE("info takes degenerate matrices") {
     CAPTURE(text, run.out, run.err);
     CHECK(run.code == 0);
   }
+  // No entries, so no bytes for each of them.
+  const Run run = run_cnc({"info", place.file("a.mtx", matrix("3 3 0\n"))});
+  CHECK_FALSE(contains(run.out, "per nonzero"));
 }
 
 TEST_CASE("info writes a spy plot as PNG") {
