@@ -253,7 +253,7 @@ void print_outcome(std::ostream& out, const SolveRequest& request, const SolveOu
       << labelled("Residual", residual_text(report));
   if (std::isfinite(report.least_squares_residual))
     out << labelled(
-        "Least squares",
+        "LSQ residual",
         print("%.6e = %s; the residual above is that of the normal equations",
               report.least_squares_residual, std::string(glyph("‖b - A x‖", "|b - A x|")).c_str()));
   if (report.iterations > 0 && report.true_residual > 0 && report.initial_residual > 0)
