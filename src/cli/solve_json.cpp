@@ -116,7 +116,8 @@ nlohmann::json repeats_json(const SolveOutcome& outcome) {
   add_overhead(first, r.first_seconds, std::nan(""), r.first_is_alike);
   nlohmann::json later = timing_json(r.later);
   later["iterations"] = iterations;
-  later["seconds_per_iteration"] = per_iteration(r.later.median);
+  later["seconds_per_iteration"] =
+      r.later.resolved() ? per_iteration(r.later.median) : nlohmann::json();
   add_overhead(later, r.later.median, r.later.spread, r.later_are_alike);
   nlohmann::json json = {{"solves", r.solves},
                          {"first", first},

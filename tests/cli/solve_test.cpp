@@ -330,6 +330,8 @@ TEST_CASE("repeated solves start anew, and the first and the later ones are show
   CHECK(repeat["first"]["iterations"] == result["report"]["iterations"]);
   CHECK(repeat["later"]["repeats"] == 3);
   CHECK(repeat["later"]["iterations"] == result["report"]["iterations"]);
+  for (const char* of : {"seconds", "seconds_per_iteration"})  // both within the noise, or neither
+    CHECK(repeat["later"][of].is_null() == repeat["later"]["below_noise"].get<bool>());
   CHECK(repeat["notes"].empty());
   CHECK(repeat["product"]["repeats"].get<int>() > 0);
   CHECK(repeat["prepare_again"]["repeats"].get<int>() > 0);
