@@ -90,8 +90,9 @@ int solve(const SolveArguments& arguments, const Ranks& ranks) {
                 {arguments.source, request.rhs,
                  request.coordinates});  // x may replace the x0 it started from
   check_vectors(request);
-  // Pure JSON on standard output leaves no place for the report.
-  const bool report = !arguments.quiet && arguments.json != "-" && ranks.is_first();
+  // Pure JSON or CSV on standard output leaves no place for the report.
+  const bool report =
+      !arguments.quiet && arguments.json != "-" && arguments.history != "-" && ranks.is_first();
 
   const int threads = ranks.threads(arguments.threads);
   const Session session(threads);
@@ -244,7 +245,9 @@ void add_file_options(CLI::App& command, SolveArguments& a) {
   command.add_option("-o,--output", a.request.output, "Write x (.mtx, .mtx.gz, .cnc)")
       ->check(not_empty)
       ->type_name("FILE");
-  command.add_option("--history", a.history, "Write the residual of every iteration as CSV")
+  command
+      .add_option("--history", a.history,
+                  "Write the residual of every iteration as CSV ('-': standard output)")
       ->check(not_empty)
       ->type_name("FILE");
   command.add_option("--json", a.json, "Write everything as JSON ('-': standard output)")

@@ -205,6 +205,14 @@ TEST_CASE("the history is one line per iteration and falls below the tolerance")
   CHECK(last <= 1e-8);
 }
 
+TEST_CASE("a history on standard output is alone there") {
+  const Run run = run_cnc({"solve", "poisson2d:5x5", "--history", "-"});
+  CHECK(run.code == 0);
+  CHECK(run.out.rfind("iteration,residual,relative_residual\n0,", 0) == 0);
+  CHECK_FALSE(contains(run.out, "Matrix"));
+  CHECK_FALSE(contains(run.out, "Residual"));
+}
+
 TEST_CASE("right-hand sides: file, ones, random") {
   const Workplace place;
   const std::string A = place.file("a.mtx", two_by_two);
