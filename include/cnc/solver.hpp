@@ -145,7 +145,7 @@ struct SolveOptions {
   /// breaks down, diverges or meets an indefinite matrix or a NaN, and where one for any matrix does not halve the residual
   /// in 500 iterations (gmres: and four cycles), the next of pcg_smoothed, minres, bicgstab2, bicg, gmres, cgnr, gmres with 4
   /// and 16 times the restart and cgnr that the form allows goes on from the best x. With a preconditioner that varies(): pcg_flexible,
-  /// fgmres. Jacobi uses 1 for a zero, and where minres comes first the norms of the rows.
+  /// fgmres; with one that has not keeps_symmetry(): what comes after minres. Jacobi uses 1 for a zero, and where minres comes first the norms of the rows.
   Method method = Method::pcg;
   int restart =
       30;  ///< steps of a cycle of gmres and fgmres, which keep restart + 1 vectors, fgmres twice as many
@@ -279,7 +279,7 @@ struct SolveReport {
   Arithmetic arithmetic = Arithmetic::fast;  ///< of products and dots
   Method method = Method::automatic;         ///< the method, the last one where several were tried
   std::string
-      choice;  ///< Method::automatic: "pcg: symmetric with a positive diagonal"; what followed where a method, or a float matrix, failed; and of a method that was named, that it is not made for a preconditioner that varies
+      choice;  ///< Method::automatic: "pcg: symmetric with a positive diagonal"; what followed where a method, or a float matrix, failed; and of a method that was named, that it is not made for a preconditioner that varies or is not symmetric
   std::vector<double> history;  ///< recurrence residual 2-norms; entry 0 is that of b - A x0
 
   /// Whether the status is `converged`.

@@ -128,7 +128,7 @@ void add_method_options(CLI::App& command, SolveArguments& a) {
   command.add_option("--solver,--method", a.solver, known_methods())
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--restart", a.restart, "Steps of a cycle of gmres and fgmres (default: 30)")
+  command.add_option("--restart", a.restart, "gmres, fgmres, auto: steps of a cycle (default: 30)")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
   command

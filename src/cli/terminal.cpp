@@ -28,16 +28,12 @@ bool locale_is_utf8() {
   return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
 }
 
-/// Some launchers give a rank a terminal of their own, and what comes out of it to a file as likely as not.
-bool launched_on_ranks() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
-    if (!environment(name).empty()) return true;
-  return false;
-}
+/// OpenMPI's mpirun gives ranks a terminal of its own, and writes what comes out of that to a file as likely as not.
+bool started_by_openmpi() { return !environment("OMPI_COMM_WORLD_SIZE").empty(); }
 
 Terminal detect() {
   Terminal t;
-  t.interactive = isatty(STDOUT_FILENO) == 1 && !launched_on_ranks();
+  t.interactive = isatty(STDOUT_FILENO) == 1 && !started_by_openmpi();
   t.colour = t.interactive && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
   t.utf8 = locale_is_utf8();
   winsize size{};

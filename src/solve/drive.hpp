@@ -704,12 +704,14 @@ class Drive {
 
   /// What is not positive definite: a built-in preconditioner is what the matrix makes it.
   std::string indefinite_text(bool preconditioner) {
-    if (system_.given && !system_.given->keeps_symmetry())
-      return std::string(preconditioner ? "r.z < 0" : "p.Ap < 0") +
-             ": the preconditioner is not symmetric, which the method requires";
+    if (facts().normal_equations) return "r.z < 0: the preconditioner of A^T A is not definite";
+    const bool by_recurrence =
+        method() == Method::pcg_single_reduction || method() == Method::pcg_pipelined;
+    if (system_.given && !system_.given->keeps_symmetry() && (preconditioner || by_recurrence))
+      return std::string(preconditioner ? "r.z < 0" : "p.Ap < 0 by its recurrence") +
+             ": the preconditioner is not symmetric, as the method requires";
     if (preconditioner && system_.given)
       return "r.z < 0: the preconditioner given is not positive definite";
-    if (facts().normal_equations) return "r.z < 0: the preconditioner of A^T A is not definite";
     if (facts().indefinite)
       return "r.z < 0: the preconditioner is not positive definite; jacobi is made so for minres";
     const std::string row = diagnosis_.negative_diagonal_text();

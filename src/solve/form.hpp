@@ -9,9 +9,15 @@
 
 namespace cnc::detail {
 
-/// What a method that multiplies by A^T misses, in words for users of the program and of the library alike.
+/// What a method that multiplies by A^T misses, in words for users of the program and of the library alike. The transpose of a matrix
+/// is there for a method that was named; `automatic` lays it out when it gets there, unless it came past all others before.
 template <class V, class Exec>
-std::string missing_transpose_text(const System<V, Exec>& system, const MethodFacts& method) {
+std::string missing_transpose_text(const System<V, Exec>& system, const MethodFacts& method,
+                                   SolveForm asked) {
+  if (!system.has_transposed_matrix() && !system.matrix_free)
+    return std::string("SolveOptions: no method of 'auto' has the form '") + form_name(asked) +
+           "' with backend '" + system.ctx->backend().name +
+           "', this matrix and this preconditioner";
   const std::string needs =
       std::string("SolveOptions: ") + method.name + " needs the transpose of ";
   if (!system.has_transposed_matrix())
@@ -53,7 +59,7 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
     asked = steps;
   }
   if (facts.transposes && !system.has_transposes(facts))
-    throw UnsupportedOperation(missing_transpose_text(system, facts));
+    throw UnsupportedOperation(missing_transpose_text(system, facts, asked));
   const auto offers = [&](SolveForm form) {
     switch (form) {
       case SolveForm::plain_operations: return system.has_plain_operations(method);

@@ -460,10 +460,10 @@ struct Solver<V, Exec>::State {
                                (keeps_symmetry || !method_facts(choice.methods.front()).symmetric
                                     ? ""
                                     : ", but its preconditioner is not symmetric"));
-    else if (first.symmetric && !keeps_symmetry)
+    else if (first.symmetric && !keeps_symmetry && methods.front() != Method::pcg_flexible)
       detail::add_sentence(report.choice,
-                           std::string("the preconditioner is not symmetric, which ") + first.name +
-                               " requires and gmres does not");
+                           std::string("the preconditioner is not symmetric, for which ") +
+                               first.name + " is not made: gmres is");
     else if (varies && !detail::allows_varying(methods.front()))
       detail::add_sentence(report.choice,
                            std::string("the preconditioner varies, for which ") + first.name +

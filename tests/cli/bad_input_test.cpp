@@ -46,6 +46,14 @@ TEST_CASE("wrong usage ends with code 2 and one line") {
   check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi:33"}, "1 to 32");
   check_refused({"solve", "poisson3d:4", "--precondition", "block-jacobi3"}, "1 to 32");
   check_refused({"solve", "poisson3d:4", "--format", "hyb"}, "hyb");
+  check_refused(
+      {"solve", "poisson3d:4", "--memory", "host", "--solver", "auto", "--form", "resident"},
+      "no method of 'auto' has the form 'resident'");
+  check_refused({"solve", "poisson3d:4", "--restart", "5"}, "--restart is for --solver gmres");
+  check_refused({"solve", "poisson3d:4", "--spectrum", "0.1", "2"},
+                "--spectrum is for --solver chebyshev");
+  check_refused({"solve", "poisson3d:4", "--memory", "host", "--block-threads", "128"},
+                "--block-threads is for backends of devices");
   check_refused({"solve", "poisson3d:4", "--arithmetic", "exact"}, "compensated-fused");
   check_refused({"solve", "poisson3d:4", "--format", "bcsr:99"}, "bcsr:99");
   check_refused({"solve", "poisson3d:4", "--backend", "abacus"}, "abacus");

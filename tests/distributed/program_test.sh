@@ -8,7 +8,7 @@ run=("$@" "$cnc")
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
 cd "$here"
-export NO_COLOR=1  # mpirun gives its ranks a terminal
+unset NO_COLOR  # mpirun gives its ranks a terminal, which may be a file all the same
 
 fail() { echo "program_test: $*" >&2; exit 1; }
 # expect CODE command...: leaves standard output in `out` and error in `err`.

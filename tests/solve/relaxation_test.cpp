@@ -1,6 +1,7 @@
 #include "solve/solver_test.hpp"
 #include "support/same_matrix.hpp"
 
+#include <cnc/incomplete.hpp>
 #include <cnc/options.hpp>
 #include <cnc/relaxation.hpp>
 
@@ -250,6 +251,12 @@ TEST_CASE("relaxations out of range are refused") {
   CHECK_THROWS_AS(Relaxation<double>({RelaxationKind::ssor, 0}), InvalidArgument);
   CHECK_THROWS_AS(Relaxation<double>({RelaxationKind::jacobi, -1}), InvalidArgument);
   CHECK_NOTHROW(Relaxation<double>({RelaxationKind::jacobi, 2.5}));
+  for (const RelaxationKind kind : kinds)
+    CHECK(Relaxation<double>({kind}).keeps_symmetry() == (kind != RelaxationKind::sor));
+  for (const IncompleteKind kind :
+       {IncompleteKind::ic0, IncompleteKind::ict, IncompleteKind::ilu0, IncompleteKind::ilut})
+    CHECK(IncompleteFactorization<double>({kind}).keeps_symmetry() ==
+          (kind != IncompleteKind::ilut));
 }
 
 TEST_CASE("relaxations are read from text") {
