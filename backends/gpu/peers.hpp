@@ -39,13 +39,13 @@ void launch_behind(bool message, const Arguments&... arguments) {
 /// Entries of x go to those who have rows with them.
 template <class V>
 CNC_GPU_KERNEL(max_vector_threads)
-send_kernel(PeerOperand<V> peers, const V* x, const RunState* run) {
+send_kernel(PeerOperand<V> peers, SentEntries<V> sent, const V* x, const RunState* run) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
   const index_t k = block_index() * block_threads() + thread_index();
   if (peers.packed == nullptr)
-    send_entries(SentEntries<V>(peers), x, k, grid_blocks() * block_threads());
+    send_entries(sent, x, k, grid_blocks() * block_threads());
   else if (k < peers.sent)
     peers.packed[k] = x[peers.sent_rows[k]];
 }
@@ -180,7 +180,7 @@ void PeerEntries<wave, V>::send(const Queue& queue, const PeerOperand<V>& peers,
                                 const RunState* run) {
   const int threads = vector_threads(queue);
   launch_overlapping("send", queue, {ceil_div(peers.sent, threads), threads}, send_kernel<V>, peers,
-                     x, run);
+                     SentEntries<V>(peers), x, run);
   if (peers.messages != nullptr)
     enqueue(queue, [messages = peers.messages](const Queue& on) { messages->begin(on); });
 }
