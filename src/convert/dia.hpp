@@ -101,19 +101,20 @@ struct LacksMirror {
 
 namespace set_up {
 
-/// Throws if an entry has no mirror image. A search for the message alone: faster checks have failed before.
+/// The first row with an entry without a mirror image, or -1. A search for the message alone: faster checks have failed before.
 template <class Exec, class S>
-void name_unpaired(const Exec& exec, const BcsrOperand<S>& source, index_t rows) {
-  const index_t row = first_row(exec, rows, LacksMirror<S>{source});
-  if (row >= 0) throw_not_symmetric(row, "has an entry without a mirror image");
+index_t first_unpaired(const Exec& exec, const BcsrOperand<S>& source, index_t rows) {
+  return first_row(exec, rows, LacksMirror<S>{source});
 }
+inline constexpr const char* unpaired = "has an entry without a mirror image";
 
 /// Throws unless every entry of the source, which is in the diagonals of A now, has a mirror image of the same value.
 template <class Exec, class T, class S>
 void require_mirrored(const Exec& exec, const DiaOperand<T>& A, const BcsrOperand<S>& source) {
   const auto facts = sum_over<MirrorFacts>(exec, A.rows, CompareMirrors<T, S>{A, source});
   if (facts.unlike >= 0) throw_not_symmetric(facts.unlike, "differs from its column");
-  if (facts.lower != facts.upper) name_unpaired(exec, source, A.rows);
+  if (facts.lower != facts.upper)
+    throw_not_symmetric(first_unpaired(exec, source, A.rows), unpaired);
 }
 
 /// As DiaMatrix::validate, all offsets first.
@@ -136,7 +137,10 @@ void update_values(DiaMatrix<T, Space>& A, const CsrMatrix<S, Space>& given) {
   const auto unplaced =
       sum_over<Least>(exec, A.rows, RefreshDiaRow<T, S>{target, A.values.data(), source.operand()});
   // A diagonal below the main one has its place where the one above has entries.
-  if (A.symmetric && unplaced.found()) name_unpaired(exec, source.operand(), A.rows);
+  if (A.symmetric && unplaced.found()) {
+    const index_t row = first_unpaired(exec, source.operand(), A.rows);
+    if (row >= 0) throw_not_symmetric(row, unpaired);
+  }
   require_placed(unplaced);
   if (A.symmetric) require_mirrored(exec, target, source.operand());
   A.nonzeros = source.nonzeros;

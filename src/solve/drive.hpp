@@ -707,7 +707,7 @@ class Drive {
     if (facts().normal_equations) return "r.z < 0: the preconditioner of A^T A is not definite";
     const bool by_recurrence =
         method() == Method::pcg_single_reduction || method() == Method::pcg_pipelined;
-    if (system_.given && !system_.given->keeps_symmetry() && (preconditioner || by_recurrence))
+    if (!system_.preconditioner().keeps_symmetry() && (preconditioner || by_recurrence))
       return std::string(preconditioner ? "r.z < 0" : "p.Ap < 0 by its recurrence") +
              ": the preconditioner is not symmetric, as the method requires";
     if (preconditioner && system_.given)

@@ -372,9 +372,9 @@ struct Solver<V, Exec>::State {
   /// Of several methods those from the first that there is in the form asked for.
   std::span<const Method> methods_offered() const {
     std::span<const Method> methods = choice.methods;
-    if (is_chosen() && system.given) {
-      if (!system.given->keeps_symmetry()) methods = detail::for_any_matrix(methods);
-      if (system.given->varies()) methods = detail::flexible(methods);
+    if (is_chosen()) {
+      if (!system.preconditioner().keeps_symmetry()) methods = detail::for_any_matrix(methods);
+      if (system.preconditioner().varies()) methods = detail::flexible(methods);
     }
     while (methods.size() > 1 && !detail::offers(system, methods.front(), options.form))
       methods = methods.subspan(1);
@@ -450,8 +450,8 @@ struct Solver<V, Exec>::State {
     report.value_kinds = with.arithmetic == Arithmetic::fast ? system.value_kinds() : 0;
     report.arithmetic = with.arithmetic;
     report.preconditioner = system.preconditioner().name();
-    const bool varies = system.given && system.given->varies();
-    const bool keeps_symmetry = !system.given || system.given->keeps_symmetry();
+    const bool varies = system.preconditioner().varies();
+    const bool keeps_symmetry = system.preconditioner().keeps_symmetry();
     const MethodFacts& first = method_facts(methods.front());
     if (is_chosen())
       detail::add_sentence(report.choice,

@@ -34,6 +34,7 @@ TEST_CASE("generate also converts files") {
   const Workplace place;
   REQUIRE(run_cnc({"generate", "wathen:3x3", "-o", place.path("a.cnc"), "-q"}).out.empty());
   REQUIRE(run_cnc({"generate", place.path("a.cnc"), "-o", place.path("a.mtx")}).code == 0);
+  CHECK(structure_of(place.path("a.mtx")) == structure_of("wathen:3x3"));
   for (const char* name : {"b.cnc", "b.mtx", "b.mtx.gz"}) {
     const Run run = run_cnc({"generate", place.path("a.mtx"), "-o", place.path(name)});
     CAPTURE(name, run.err);
