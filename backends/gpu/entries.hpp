@@ -98,8 +98,6 @@ struct PeerEntries {
 
 template <class Operand>
 class UnitDiagonal;
-template <class V>
-struct SentEntries;
 
 /// The products of one format.
 template <int wave, class Operand, class V>
@@ -115,9 +113,12 @@ struct MatrixEntries {
   static void spmv_dot(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&);
   static void spmm(const Queue&, int columns, V alpha, const Operand& A, const V* x, V beta, V* y,
                    const ColumnDots<V>&);
-  /// The same in a run: does nothing once that is over. Entries of x that other devices wait for go on their way first.
+  /// The same in a run: does nothing once that is over.
   static void product(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&,
-                      const SentEntries<V>&, const RunState*);
+                      const RunState*);
+  /// The same by all ranks, with the whole matrix (goes_in_one).
+  static void product_among_peers(const Queue&, const Operand& A, const V* x, V* y,
+                                  const ProductDots<V>&, const PeerOperand<V>&, const RunState*);
   /// The same with one dot, with x, and a diagonal of ones that is not stored (UnitDiagonal).
   static void product_of_scaled(const Queue&, const Operand& A, const V* x, V* y,
                                 const ProductDots<V>&, const RunState*);

@@ -44,23 +44,41 @@ bool MatrixEntries<wave, Operand, V>::residual(const Queue& queue, const Operand
 template <int wave, class Operand, class V>
 void MatrixEntries<wave, Operand, V>::spmv_dot(const Queue& queue, const Operand& A, const V* x,
                                                V* y, const ProductDots<V>& dots) {
-  product(queue, A, x, y, dots, {}, nullptr);
+  product(queue, A, x, y, dots, nullptr);
 }
 
 template <int wave, class Operand, class V>
 void MatrixEntries<wave, Operand, V>::product(const Queue& queue, const Operand& A, const V* x,
                                               V* y, const ProductDots<V>& dots,
-                                              const SentEntries<V>& sent, const RunState* run) {
-  if (dots.with == nullptr && run == nullptr && sent.count == 0)
-    return spmv(queue, V(1), A, x, V(0), y);
+                                              const RunState* run) {
+  if (dots.with == nullptr && run == nullptr) return spmv(queue, V(1), A, x, V(0), y);
+  with_product_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
+    const int threads = chosen_threads(queue, tuned);
+    if (dots.with == nullptr) {
+      if constexpr (has_plain_products<V>())
+        launch_product<wave, 0, false>(queue, rows, threads, x, y, dots, run);
+    } else if (dots.self_result == nullptr) {
+      launch_product<wave, 1, false>(queue, rows, threads, x, y, dots, run);
+    } else {
+      launch_product<wave, 2, false>(queue, rows, threads, x, y, dots, run);
+    }
+  });
+}
+
+template <int wave, class Operand, class V>
+void MatrixEntries<wave, Operand, V>::product_among_peers(const Queue& queue, const Operand& A,
+                                                          const V* x, V* y,
+                                                          const ProductDots<V>& dots,
+                                                          const PeerOperand<V>& peers,
+                                                          const RunState* run) {
   with_product_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
     const int threads = chosen_threads(queue, tuned);
     if (dots.with == nullptr)
-      launch_product<wave, 0, false>(queue, rows, threads, x, y, dots, sent, run);
+      launch_product_among_peers<wave, 0>(queue, rows, threads, x, y, dots, peers, run);
     else if (dots.self_result == nullptr)
-      launch_product<wave, 1, false>(queue, rows, threads, x, y, dots, sent, run);
+      launch_product_among_peers<wave, 1>(queue, rows, threads, x, y, dots, peers, run);
     else
-      launch_product<wave, 2, false>(queue, rows, threads, x, y, dots, sent, run);
+      launch_product_among_peers<wave, 2>(queue, rows, threads, x, y, dots, peers, run);
   });
 }
 
@@ -71,7 +89,7 @@ void MatrixEntries<wave, Operand, V>::product_of_scaled(const Queue& queue, cons
                                                         const RunState* run) {
   if constexpr (std::is_same_v<typename Operand::value_type, V>) {
     const auto multiply = [&](const auto& rows, int tuned) {
-      launch_product<wave, 1, true>(queue, rows, chosen_threads(queue, tuned), x, y, dots, {}, run);
+      launch_product<wave, 1, true>(queue, rows, chosen_threads(queue, tuned), x, y, dots, run);
     };
     with_scalar_rows<wave, V>(queue, A, multiply);
   }

@@ -24,30 +24,14 @@ CNC_GPU_DEVICE bool find_word(const PeerWord<V>* from, V& value, std::uint32_t n
                       number);
 }
 
-/// Entries of a vector whose words go to devices of other ranks: none where `count` is 0, as where they go by messages.
+/// Of the words that go to others, those at places first, first + stride, ... go on their way.
 template <class V>
-struct SentEntries {
-  index_t count = 0;
-  const index_t* rows = nullptr;  ///< [count], -1: a word that says no more than that it has come
-  const PeerPlace<V>* to = nullptr;       ///< [count]
-  const std::uint32_t* before = nullptr;  ///< exchanges so far
-
-  SentEntries() = default;
-  explicit SentEntries(const PeerOperand<V>& peers)
-      : count(peers.messages == nullptr ? peers.sent : 0),
-        rows(peers.sent_rows),
-        to(peers.sent_to),
-        before(peers.exchanges) {}
-};
-
-/// Those at places first, first + stride, ... of the entries of x go on their way.
-template <class V>
-CNC_GPU_DEVICE void send_entries(const SentEntries<V>& sent, const V* x, index_t first,
+CNC_GPU_DEVICE void send_entries(const PeerOperand<V>& peers, const V* x, index_t first,
                                  index_t stride) {
-  for (offset_t k = first; k < sent.count; k += stride) {
-    const index_t row = sent.rows[k];
-    const std::uint32_t number = *sent.before + 1;
-    send_word(sent.to[k].at + number % 2, row < 0 ? V(0) : x[row], number);
+  for (offset_t k = first; k < peers.sent; k += stride) {
+    const index_t row = peers.sent_rows[k];
+    const std::uint32_t number = *peers.exchanges + 1;
+    send_word(peers.sent_to[k].at + number % 2, row < 0 ? V(0) : x[row], number);
   }
 }
 
@@ -63,6 +47,71 @@ CNC_GPU_DEVICE bool wait_for_peer(const PeerMeeting& meeting, const Ready& ready
   *meeting.given_up = 1;
   *static_cast<volatile std::uint32_t*>(meeting.lost) = 1;
   return false;
+}
+
+/// This lane's share of entries in columns of others times what has come of x, `together` of which are under way at once. No number
+/// where that is waited for in vain.
+template <int together, class V>
+CNC_GPU_DEVICE V sum_of_halo(const PeerOperand<V>& peers, index_t begin, index_t end, int lane = 0,
+                             int lanes = 1) {
+  const std::uint32_t number = *peers.exchanges + 1;
+  const PeerWord<V>* const words = peers.words + number % 2;
+  V sum = 0;
+  for (index_t k = begin + lane * together; k < end; k += lanes * together) {
+    V x[together] = {};
+    const bool came = wait_for_peer(*peers.meeting, [&] {
+      bool here = true;
+      CNC_GPU_UNROLL
+      for (int j = 0; j < together; ++j) {
+        if (k + j >= end) continue;
+        const index_t column = peers.columns[k + j];
+        if (peers.arrived != nullptr)
+          x[j] = peers.arrived[column];
+        else
+          here &= find_word(words + 2 * offset_t(column), x[j], number);
+      }
+      return here;
+    });
+    CNC_GPU_UNROLL
+    for (int j = 0; j < together; ++j)
+      if (k + j < end) sum += peers.values[k + j] * x[j];
+    if (!came) sum = never_came<V>;
+  }
+  return sum;
+}
+
+/// What a row has of entries in columns of others, by one thread.
+template <int together, class V>
+CNC_GPU_DEVICE void add_halo(const PeerOperand<V>& peers, index_t row, V& sum) {
+  if (static_cast<std::uint32_t>(row - peers.whole_first) < static_cast<std::uint32_t>(peers.whole))
+    return;
+  if (row > peers.last_row) return;
+  const ListedRows listed = peers.listed[row / 32];
+  const std::uint32_t bit = std::uint32_t(1) << (row % 32);
+  if ((listed.has & bit) == 0) return;
+  const index_t i = listed.before + ones(listed.has & (bit - 1));
+  sum += sum_of_halo<together>(peers, peers.offsets[i], peers.offsets[i + 1]);
+}
+
+/// Whether a product, its exchange and the sums of all ranks are one kernel: a thread would take too long over rows with more entries.
+template <class V>
+bool goes_in_one(const PeerOperand<V>& peers) {
+  constexpr index_t most = 32;
+  return peers.messages == nullptr && peers.longest <= most;
+}
+
+/// Waits for the words that come from neighbours in any case: for those at places first, first + stride, ...
+template <class V>
+CNC_GPU_DEVICE void wait_for_neighbours(const PeerOperand<V>& peers, index_t first,
+                                        index_t stride) {
+  const std::uint32_t number = *peers.exchanges + 1;
+  const PeerWord<V>* const words = peers.words + number % 2;
+  for (index_t i = first; i < peers.neighbours; i += stride) {
+    V nothing;
+    (void)wait_for_peer(*peers.meeting, [&] {
+      return find_word(words + 2 * (offset_t(peers.halo) + i), nothing, number);
+    });
+  }
 }
 
 /// Sums become those of all ranks, added in the order of these: the same bits on each. By one thread of one device.

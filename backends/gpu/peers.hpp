@@ -39,13 +39,13 @@ void launch_behind(bool message, const Arguments&... arguments) {
 /// Entries of x go to those who have rows with them.
 template <class V>
 CNC_GPU_KERNEL(max_vector_threads)
-send_kernel(PeerOperand<V> peers, SentEntries<V> sent, const V* x, const RunState* run) {
+send_kernel(PeerOperand<V> peers, const V* x, const RunState* run) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
   const index_t k = block_index() * block_threads() + thread_index();
   if (peers.packed == nullptr)
-    send_entries(sent, x, k, grid_blocks() * block_threads());
+    send_entries(peers, x, k, grid_blocks() * block_threads());
   else if (k < peers.sent)
     peers.packed[k] = x[peers.sent_rows[k]];
 }
@@ -59,58 +59,28 @@ receive_kernel(PeerOperand<V> peers, int lanes, V* y, RowScale<V> scale, const V
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
-  const std::uint32_t number = *peers.exchanges + 1;
-  const PeerWord<V>* const words = peers.words + number % 2;
-  const PeerMeeting& meeting = *peers.meeting;
-  constexpr int together = 4;  // waits are for memory, not for each other
   const index_t first = block_index() * block_threads() + thread_index();
   const index_t stride = grid_blocks() * block_threads();
   double dot[1] = {0};
   const index_t lane = first % lanes, units = peers.rows * lanes;
   for (index_t unit = first; unit - first % wave < units; unit += stride) {  // all lanes of a wave
     const index_t i = unit / lanes;
-    V sum = 0;
     const index_t end = i < peers.rows ? peers.offsets[i + 1] : 0;
     const index_t begin = i < peers.rows ? peers.offsets[i] : 0;
-    for (index_t k = begin + lane * together; k < end; k += lanes * together) {
-      V x[together] = {};
-      const bool came = wait_for_peer(meeting, [&] {
-        bool here = true;
-        CNC_GPU_UNROLL
-        for (int j = 0; j < together; ++j) {
-          if (k + j >= end) continue;
-          const index_t column = peers.columns[k + j];
-          if (peers.arrived != nullptr)
-            x[j] = peers.arrived[column];
-          else
-            here &= find_word(words + 2 * offset_t(column), x[j], number);
-        }
-        return here;
-      });
-      CNC_GPU_UNROLL
-      for (int j = 0; j < together; ++j)
-        if (k + j < end) sum += peers.values[k + j] * x[j];
-      if (!came) sum = never_came<V>;
-    }
-    sum = lane_sum<wave>(sum, lanes);
+    V sum = lane_sum<wave>(sum_of_halo<4>(peers, begin, end, lane, lanes), lanes);
     if (lane != 0 || i >= peers.rows) continue;
     const index_t row = peers.row[i];
     sum *= scale.of_row != nullptr ? scale.factor * scale.of_row[row] : scale.factor;
     y[row] += sum;
     if (with != nullptr) dot[0] += double(with[row]) * double(sum);
   }
-  for (index_t i = first; i < peers.neighbours; i += stride) {
-    V nothing;
-    (void)wait_for_peer(meeting, [&] {
-      return find_word(words + 2 * (offset_t(peers.halo) + i), nothing, number);
-    });
-  }
+  wait_for_neighbours(peers, first, stride);
   if (!grid_sum<wave>(dot, scratch) || thread_index() != 0) return;
-  *peers.exchanges = number;
+  *peers.exchanges += 1;
   if (with == nullptr) return;
   if (meets) {
     dot[0] += *result;
-    if (!meet(meeting, false, dot)) return;
+    if (!meet(*peers.meeting, false, dot)) return;
   }
   *result = dot[0];
 }
@@ -180,7 +150,7 @@ void PeerEntries<wave, V>::send(const Queue& queue, const PeerOperand<V>& peers,
                                 const RunState* run) {
   const int threads = vector_threads(queue);
   launch_overlapping("send", queue, {ceil_div(peers.sent, threads), threads}, send_kernel<V>, peers,
-                     SentEntries<V>(peers), x, run);
+                     x, run);
   if (peers.messages != nullptr)
     enqueue(queue, [messages = peers.messages](const Queue& on) { messages->begin(on); });
 }

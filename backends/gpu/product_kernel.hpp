@@ -38,23 +38,64 @@ template <class Rows>
 requires requires { Rows::fills_processors; }
 inline constexpr bool fills_processors<Rows> = Rows::fills_processors;
 
-/// `run` may be null. Entries of x that other devices wait for go first, by the first blocks.
+/// `run` may be null.
 template <int wave, int dots, bool unit, class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
-product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, SentEntries<V> sent,
-               const RunState* run, GridScratch scratch) {
+product_kernel(Rows rows, const V* x, V* y, ProductDots<V> results, const RunState* run,
+               GridScratch scratch) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
-  if (sent.count > 0)
-    send_entries(sent, x, block_index() * block_threads() + thread_index(),
-                 grid_blocks() * block_threads());
   StoreProductAndDots<V, dots, unit> sink{results.with, y};
   walk_all(rows, WrittenVector<V>{x}, sink);
   if constexpr (dots > 0) {
     if (!grid_sum<wave>(sink.dot, scratch) || thread_index() != 0) return;
     *results.with_result = sink.dot[0];
     if constexpr (dots > 1) *results.self_result = sink.dot[1];
+  }
+}
+
+/// y := sum, with what columns of other ranks add, and this thread's share of the dots.
+template <int together, class V, int dots>
+struct StoreProductAmongPeers {
+  const PeerOperand<V>& peers;
+  StoreProductAndDots<V, dots, false> store;
+  CNC_GPU_DEVICE void operator()(index_t unit, int part, index_t row, V sum) {
+    add_halo<together>(peers, row, sum);
+    store(unit, part, row, sum);
+  }
+};
+
+/// A product with the whole matrix by ranks whose devices reach each other's memory, and its dots. Entries of x that others wait for go first, by the
+/// first blocks: whoever waits, waits for blocks that have begun.
+template <int wave, int dots, class Rows, class V>
+CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
+product_among_peers_kernel(Rows rows, const V* x, V* y, ProductDots<V> results,
+                           PeerOperand<V> peers, const RunState* run, GridScratch scratch) {
+  let_next_kernel_begin();
+  wait_for_kernel_before();
+  if (run != nullptr && run->stop) return;
+  const index_t senders =
+      grid_blocks() < tuning::sending_blocks ? grid_blocks() : tuning::sending_blocks;
+  if (block_index() < senders)
+    send_entries(peers, x, block_index() * block_threads() + thread_index(),
+                 senders * block_threads());
+  // Where a thread has few registers, loads that are under way together would take those of the product.
+  constexpr int together = product_threads < Rows, dots >> 1024 ? 1 : 4;
+  StoreProductAmongPeers<together, V, dots> sink{peers, {results.with, y}};
+  walk_all(rows, WrittenVector<V>{x}, sink);
+  if (block_index() == 0) wait_for_neighbours(peers, thread_index(), block_threads());
+  if constexpr (dots > 0) {
+    if (!grid_sum<wave>(sink.store.dot, scratch)) return;
+  } else {
+    if (!last_block(scratch.ticket)) return;
+  }
+  if (thread_index() != 0) return;
+  *peers.exchanges += 1;
+  if constexpr (dots > 0) {
+    meet_peers(*peers.meeting, sink.store.dot);
+    *results.with_result = sink.store.dot[0];
+    if constexpr (dots > 1) *results.self_result = sink.store.dot[1];
   }
 }
 
@@ -70,11 +111,19 @@ Grid product_shape(const Queue& queue, const Rows& rows, int threads) {
 
 template <int wave, int dots, bool unit, class Rows, class V>
 void launch_product(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
-                    const ProductDots<V>& results, const SentEntries<V>& sent,
-                    const RunState* run) {
+                    const ProductDots<V>& results, const RunState* run) {
   launch_overlapping("product", queue, product_shape<dots>(queue, rows, threads),
-                     product_kernel<wave, dots, unit, Rows, V>, rows, x, y, results, sent, run,
+                     product_kernel<wave, dots, unit, Rows, V>, rows, x, y, results, run,
                      grid_scratch(queue));
+}
+
+template <int wave, int dots, class Rows, class V>
+void launch_product_among_peers(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
+                                const ProductDots<V>& results, const PeerOperand<V>& peers,
+                                const RunState* run) {
+  launch_sending("product", queue, product_shape<dots>(queue, rows, threads),
+                 product_among_peers_kernel<wave, dots, Rows, V>, rows, x, y, results, peers, run,
+                 grid_scratch(queue));
 }
 
 /// r := b - sum, and this thread's share of r . r and b . b.
@@ -107,6 +156,18 @@ void launch_residual(const Queue& queue, const Rows& rows, int threads, const V*
                      V* r, double* norm, double* norm_of_b) {
   launch("residual", queue, product_shape<2>(queue, rows, threads), residual_kernel<wave, Rows, V>,
          rows, b, x, r, norm, norm_of_b, grid_scratch(queue));
+}
+
+/// Whether an iteration of some method has a product without dots.
+template <class V>
+constexpr bool has_plain_products() {
+  bool has = false;
+  Methods<V>::for_each([&]<class Method>(int) {
+    Method::Iteration::for_each([&]<class Phase>(int) {
+      if constexpr (is_product<Phase>) has = has || Phase::dots == 0;
+    });
+  });
+  return has;
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

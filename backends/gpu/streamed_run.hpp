@@ -88,12 +88,9 @@ struct StreamedRun {
 
   /// Vector `to` := A vector `of`, over all ranks; belongs to no run.
   void multiply(const Queue& queue, int of, int to) const {
-    if (peers == nullptr)
-      return MatrixEntries<wave, Operand, V>::spmv(queue, V(1), A, v[of], V(0), v[to]);
-    send_and_multiply(queue, A, *peers, v[of], v[to], {}, nullptr);
-    PeerEntries<wave, V>::receive(queue, *peers, v[to], {}, nullptr, nullptr, false, nullptr);
+    multiply(queue, A, peers, v[of], v[to], {}, nullptr);
   }
-  int launches_of_multiply() const { return peers == nullptr ? 1 : by_messages() ? 3 : 2; }
+  int launches_of_multiply() const { return 1 + launches_beside(peers); }
 
   /// Whether other ranks are reached by messages, which do not skip themselves once the run is over.
   bool by_messages() const { return peers != nullptr && peers->messages != nullptr; }
@@ -155,26 +152,33 @@ struct StreamedRun {
 
   /// Whether a dot of a product is that of the own block and that of what is added to it; one of the result with itself would
   /// lose digits so.
-  template <class Product>
-  static constexpr bool dots_add_up = Product::dots == 1 && Product::with[0] != Product::to;
-
-  /// What others need is on its way during the product with the own block.
-  template <class Product>
-  void multiply_among(const Queue& queue, const ProductDots<V>& dots, const RunState* run) const {
-    using Peers = PeerEntries<wave, V>;
-    const PeerOperand<V>& others = Product::transposed ? *peers_of_transpose : *peers;
-    V* const y = v[Product::to];
-    const ProductDots<V> of_parts = dots_add_up<Product> ? dots : ProductDots<V>();
-    send_and_multiply(queue, of_own<Product>(), others, v[Product::of], y, of_parts, run);
-    Peers::receive(queue, others, y, {}, of_parts.with, of_parts.with_result, true, run);
-    if constexpr (Product::dots > 0 && !dots_add_up<Product>)
-      Peers::dots(queue, A.rows, others, y, dots, run);
+  static bool dots_add_up(const ProductDots<V>& dots, const V* y) {
+    return dots.with != nullptr && dots.self_result == nullptr && dots.with != y;
   }
-  /// y := the own block times x. What others need of x is sent by the product itself, unless it goes by messages.
-  void send_and_multiply(const Queue& queue, const Operand& own, const PeerOperand<V>& others,
-                         const V* x, V* y, const ProductDots<V>& dots, const RunState* run) const {
-    if (others.messages != nullptr) PeerEntries<wave, V>::send(queue, others, x, run);
-    MatrixEntries<wave, Operand, V>::product(queue, own, x, y, dots, SentEntries<V>(others), run);
+
+  /// y := the rows of this rank times x: by one kernel, or what others need is on its way during the product with the own block.
+  void multiply(const Queue& queue, const Operand& own, const PeerOperand<V>* others, const V* x,
+                V* y, const ProductDots<V>& dots, const RunState* run) const {
+    using Peers = PeerEntries<wave, V>;
+    using Matrix = MatrixEntries<wave, Operand, V>;
+    if (others == nullptr) return Matrix::product(queue, own, x, y, dots, run);
+    if (goes_in_one(*others))
+      return Matrix::product_among_peers(queue, own, x, y, dots, *others, run);
+    const bool add_up = dots_add_up(dots, y);
+    const ProductDots<V> of_parts = add_up ? dots : ProductDots<V>();
+    Peers::send(queue, *others, x, run);
+    Matrix::product(queue, own, x, y, of_parts, run);
+    Peers::receive(queue, *others, y, {}, of_parts.with, of_parts.with_result, true, run);
+    if (dots.with != nullptr && !add_up) Peers::dots(queue, A.rows, *others, y, dots, run);
+  }
+  /// What others take besides the product.
+  static int launches_beside(const PeerOperand<V>* others) {
+    if (others == nullptr || goes_in_one(*others)) return 0;
+    return 2 + (others->messages != nullptr);
+  }
+  template <class Product>
+  const PeerOperand<V>* peers_of() const {
+    return Product::transposed ? peers_of_transpose : peers;
   }
   template <class Product>
   const Operand& of_own() const {
@@ -186,8 +190,10 @@ struct StreamedRun {
     int launches = Phases::size;
     Phases::for_each([&]<class Phase>(int) {
       if constexpr (is_product<Phase>) {
-        if (peers != nullptr) launches += 1 + (Phase::dots > 0 && !dots_add_up<Phase>);
-        if (by_messages()) launches += 2 + 2 * (Phase::dots > 0);
+        const PeerOperand<V>* const others = peers_of<Phase>();
+        launches += launches_beside(others);
+        if (launches_beside(others) > 0 && Phase::dots > 0)
+          launches += !dots_add_up(dots_of<Phase>(v, scalars), v[Phase::to]) + 2 * by_messages();
       } else {
         if (between.enqueue != nullptr && Phase::M.active())
           launches += (Phase::writes != 0) + stores_scalars<Phase>;
@@ -208,11 +214,8 @@ struct StreamedRun {
           return MatrixEntries<wave, Operand, V>::product_of_scaled(queue, A, v[Phase::of],
                                                                     v[Phase::to], dots, run.state);
       }
-      if (peers == nullptr)
-        MatrixEntries<wave, Operand, V>::product(queue, of_own<Phase>(), v[Phase::of], v[Phase::to],
-                                                 dots, {}, run.state);
-      else
-        multiply_among<Phase>(queue, dots, run.state);
+      multiply(queue, of_own<Phase>(), peers_of<Phase>(), v[Phase::of], v[Phase::to], dots,
+               run.state);
     } else {
       const auto pass = [&](PassPart part) {
         Passes::launch(queue, name, A.rows, M, of_passes, scalars, part, run);

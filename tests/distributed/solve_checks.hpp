@@ -353,6 +353,31 @@ void check_storage_in_float(Context<Exec>& ctx) {
   }
 }
 
+/// A first row so long that a thread by itself would take long over its entries in columns of others, who have it in short rows:
+/// each kind takes a way of its own through a product, in the same run.
+template <class Exec>
+void check_long_row(Context<Exec>& ctx) {
+  constexpr index_t n = 300;
+  std::vector<Triplet<double>> entries;
+  for (index_t i = 0; i < n; ++i) entries.push_back({i, i, i == 0 ? 90.0 : 3.0 + i % 5});
+  for (index_t i = 1; i < n; ++i) {
+    entries.push_back({0, i, -0.5 / (1 + i % 3)});
+    entries.push_back({i, 0, -0.5 / (1 + i % 3)});
+  }
+  const auto problem =
+      with_known_solution<double>("arrow", csr_from_triplets<double>(n, n, entries));
+  for (const Method method :
+       {Method::pcg, Method::pcg_pipelined, Method::bicgstab, Method::bicg, Method::cgnr}) {
+    INFO(method_name(method));
+    const SolveOptions options{
+        .method = method, .preconditioner = PreconditionerKind::none, .rtol = 1e-9};
+    const Outcome<double> outcome = solve_in_parts(ctx, problem, options);
+    check_solution(problem, outcome);
+    check_histories(outcome.report.history, solve_as_one(problem, options).history,
+                    method == Method::cgnr ? 5 : 10);
+  }
+}
+
 template <class Exec>
 void check_bits(Context<Exec>& ctx) {
   const auto problem = known_problem<double>("poisson3d:7");

@@ -181,6 +181,9 @@ TEST_CASE("ranks with devices have multigrid of the whole matrix") {
     check_gathered(device());
   });
 }
+TEST_CASE("ranks with devices multiply rows with many entries in columns of others") {
+  by_each_link([](RankLink) { check_long_row(device()); });
+}
 TEST_CASE("ranks with devices have the same bits on every run") {
   by_each_link([](RankLink) { check_bits(device()); });
 }

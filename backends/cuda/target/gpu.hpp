@@ -50,6 +50,9 @@ CNC_GPU_DEVICE T shuffle_xor(T value, int mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
 
+/// Bits that are one.
+CNC_GPU_DEVICE int ones(std::uint32_t word) { return __popc(word); }
+
 /// The block's dynamic shared memory, aligned to 16 bytes.
 template <class T>
 CNC_GPU_DEVICE T* dynamic_shared() {

@@ -96,6 +96,14 @@ void launch_overlapping(const char* operation, const Queue& queue, const Grid& g
     check(start(queue, Start::overlapping, grid, kernel, arguments...), operation);
 }
 
+/// The same for kernels whose first blocks (tuning::sending_blocks) do what others are waited for, or wait on other devices: devices
+/// begin blocks in the order of their numbers.
+template <class... Parameters, class... Arguments>
+void launch_sending(const char* operation, const Queue& queue, const Grid& grid,
+                    void (*kernel)(Parameters...), const Arguments&... arguments) {
+  launch_overlapping(operation, queue, grid, kernel, arguments...);
+}
+
 /// Blocks of this kernel that are resident on the whole device at one time, with that much dynamic
 /// shared memory each; 0 when not even one fits, or when the device cannot promise it. Grants the kernel all shared memory that there is: the grant
 /// is the process's, and another thread may be about to launch the same kernel with more.

@@ -52,6 +52,9 @@ CNC_GPU_DEVICE T shuffle_xor(T value, int mask) {
   return __shfl_xor(value, mask, wave);
 }
 
+/// Bits that are one.
+CNC_GPU_DEVICE int ones(std::uint32_t word) { return __popc(word); }
+
 /// The block's dynamic shared memory, aligned to 16 bytes.
 template <class T>
 CNC_GPU_DEVICE T* dynamic_shared() {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace cnc {
 
@@ -76,6 +77,12 @@ struct PeerMeeting {
   /// @}
 };
 
+/// Which of 32 consecutive rows are in an ascending list, and how many before them are.
+struct ListedRows {
+  std::uint32_t has = 0;  ///< the first in the lowest bit
+  index_t before = 0;
+};
+
 /// What each row of a product is taken times.
 template <class V>
 struct RowScale {
@@ -104,6 +111,14 @@ struct PeerOperand {
   const index_t *row = nullptr, *offsets = nullptr, *columns = nullptr;
   const V* values = nullptr;
   offset_t entries = 0;  ///< in these rows
+  index_t longest = 0;   ///< entries of one of them at most
+  /// @}
+  /// @{
+  /// To find them by their rows: the longest stretch of rows that have none, `whole` from `whole_first` on; the last row that has
+  /// some; and which of the rows up to it have, 32 to an element.
+  index_t whole_first = 0, whole = std::numeric_limits<index_t>::max();
+  index_t last_row = -1;
+  const ListedRows* listed = nullptr;
   /// @}
   offset_t most_entries =
       0;  ///< of the rows of a rank: the same on all, which so tell alike what set-ups pay

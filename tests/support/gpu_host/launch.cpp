@@ -88,10 +88,10 @@ machine::BlockTask task_of(const machine::Launch& launch, index_t block, bool de
           .descending = descending};
 }
 
-/// From a random block, in random strides that meet every block once.
+/// From a random block, or the first, in random strides that meet every block once.
 void run_in_turn(const machine::Launch& launch) {
   const auto blocks = static_cast<std::uint64_t>(launch.grid.blocks);
-  std::uint64_t block = next_random() % blocks;
+  std::uint64_t block = launch.first_block_first ? 0 : next_random() % blocks;
   std::uint64_t stride = 1 + next_random() % blocks;
   while (std::gcd(stride, blocks) != 1) ++stride;
   for (std::uint64_t i = 0; i < blocks; ++i, block = (block + stride) % blocks)

@@ -5,6 +5,7 @@
 #include <cnc/contract/types.hpp>
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -55,6 +56,9 @@ template <int wave>
 CNC_GPU_DEVICE void wave_barrier() {
   (void)shuffle_xor<wave>(0, 1);
 }
+
+/// Bits that are one.
+CNC_GPU_DEVICE int ones(std::uint32_t word) { return std::popcount(word); }
 
 /// The block's dynamic shared memory, aligned to 16 bytes.
 template <class T>

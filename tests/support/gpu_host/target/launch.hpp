@@ -18,6 +18,7 @@ struct Launch {
   Grid grid;
   bool resident = false;
   std::function<void()> lane;  ///< empty when there is no kernel
+  bool first_block_first = false;
 };
 
 /// What becomes of launches whose blocks must all run at one time.
@@ -63,6 +64,14 @@ template <class... Parameters, class... Arguments>
 void launch_overlapping(const char* operation, const Queue& queue, const Grid& grid,
                         void (*kernel)(Parameters...), const Arguments&... arguments) {
   launch(operation, queue, grid, kernel, arguments...);
+}
+
+/// The same for kernels whose first block must have begun before others wait: it comes first.
+template <class... Parameters, class... Arguments>
+void launch_sending(const char* operation, const Queue& queue, const Grid& grid,
+                    void (*kernel)(Parameters...), const Arguments&... arguments) {
+  if (grid.blocks <= 0) return;
+  machine::enqueue(queue, {operation, grid, false, machine::lane_of(kernel, arguments...), true});
 }
 
 /// Blocks of this kernel that are resident on the whole device at one time, with that much dynamic
