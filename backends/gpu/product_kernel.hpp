@@ -83,7 +83,8 @@ product_among_peers_kernel(Rows rows, const V* x, V* y, ProductDots<V> results,
   // Where a thread has few registers, loads that are under way together would take those of the product.
   constexpr int together = product_threads < Rows, dots >> 1024 ? 1 : 4;
   StoreProductAmongPeers<together, V, dots> sink{peers, {results.with, y}};
-  walk_all(rows, WrittenVector<V>{x}, sink);
+  // Rows with entries of others are mostly the first and the last: what they wait for has come by then.
+  walk_all_from_middle(rows, WrittenVector<V>{x}, sink);
   if (block_index() == 0) wait_for_neighbours(peers, thread_index(), block_threads());
   if constexpr (dots > 0) {
     if (!grid_sum<wave>(sink.store.dot, scratch)) return;

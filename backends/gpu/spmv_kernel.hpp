@@ -49,6 +49,19 @@ CNC_GPU_DEVICE void walk_all(const Rows& rows, const X& x, Sink& sink) {
   }
 }
 
+/// The same from the middle on, and from the first unit to there.
+template <class Rows, class X, class Sink>
+CNC_GPU_DEVICE void walk_all_from_middle(const Rows& rows, const X& x, Sink& sink) {
+  const index_t per_pass = rows.units_per_pass(block_threads());
+  const index_t units = rows.units();
+  const index_t passes = ceil_div(units, per_pass), middle = passes / 2;
+  for (index_t pass = block_index(); pass < passes; pass += grid_blocks()) {
+    const index_t begin =
+        (pass < passes - middle ? pass + middle : pass - (passes - middle)) * per_pass;
+    rows.walk(begin, units - begin < per_pass ? units : begin + per_pass, x, sink);
+  }
+}
+
 template <class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, Rows::spmv_threads)
 spmv_kernel(Rows rows, V alpha, const V* x, V beta, V* y) {
