@@ -71,12 +71,11 @@ struct StoreProductAmongPeers {
 template <int wave, int dots, class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
 product_among_peers_kernel(Rows rows, const V* x, V* y, ProductDots<V> results,
-                           PeerOperand<V> peers, const RunState* run, GridScratch scratch) {
+                           PeerOperand<V> peers, index_t senders, const RunState* run,
+                           GridScratch scratch) {
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
-  const index_t senders =
-      grid_blocks() < tuning::sending_blocks ? grid_blocks() : tuning::sending_blocks;
   if (block_index() < senders)
     send_entries(peers, x, block_index() * block_threads() + thread_index(),
                  senders * block_threads());
@@ -122,9 +121,11 @@ template <int wave, int dots, class Rows, class V>
 void launch_product_among_peers(const Queue& queue, const Rows& rows, int threads, const V* x, V* y,
                                 const ProductDots<V>& results, const PeerOperand<V>& peers,
                                 const RunState* run) {
-  launch_sending("product", queue, product_shape<dots>(queue, rows, threads),
-                 product_among_peers_kernel<wave, dots, Rows, V>, rows, x, y, results, peers, run,
-                 grid_scratch(queue));
+  const Grid grid = product_shape<dots>(queue, rows, threads);
+  constexpr int on_processor = std::max(1, product_threads<Rows, dots> / max_spmv_threads);
+  launch_first_blocks_first(
+      "product", queue, grid, product_among_peers_kernel<wave, dots, Rows, V>, rows, x, y, results,
+      peers, std::min(grid.blocks, first_blocks(queue, on_processor)), run, grid_scratch(queue));
 }
 
 /// r := b - sum, and this thread's share of r . r and b . b.

@@ -96,11 +96,14 @@ void launch_overlapping(const char* operation, const Queue& queue, const Grid& g
     check(start(queue, Start::overlapping, grid, kernel, arguments...), operation);
 }
 
-/// The same for kernels whose first blocks (tuning::sending_blocks) do what others are waited for, or wait on other devices: devices
-/// begin blocks in the order of their numbers.
+/// The first blocks of a kernel that all run at the same time, where registers allow a processor so many of them: devices begin
+/// blocks in the order of their numbers. For kernels whose blocks wait for what the first ones of another device send.
+inline index_t first_blocks(const Queue& queue, int on_processor) {
+  return device_facts(queue.device).processors * on_processor;
+}
 template <class... Parameters, class... Arguments>
-void launch_sending(const char* operation, const Queue& queue, const Grid& grid,
-                    void (*kernel)(Parameters...), const Arguments&... arguments) {
+void launch_first_blocks_first(const char* operation, const Queue& queue, const Grid& grid,
+                               void (*kernel)(Parameters...), const Arguments&... arguments) {
   launch_overlapping(operation, queue, grid, kernel, arguments...);
 }
 

@@ -66,10 +66,11 @@ void launch_overlapping(const char* operation, const Queue& queue, const Grid& g
   launch(operation, queue, grid, kernel, arguments...);
 }
 
-/// The same for kernels whose first block must have begun before others wait: it comes first.
+/// The first block runs before the others, alone.
+inline index_t first_blocks(const Queue&, int) { return 1; }
 template <class... Parameters, class... Arguments>
-void launch_sending(const char* operation, const Queue& queue, const Grid& grid,
-                    void (*kernel)(Parameters...), const Arguments&... arguments) {
+void launch_first_blocks_first(const char* operation, const Queue& queue, const Grid& grid,
+                               void (*kernel)(Parameters...), const Arguments&... arguments) {
   if (grid.blocks <= 0) return;
   machine::enqueue(queue, {operation, grid, false, machine::lane_of(kernel, arguments...), true});
 }

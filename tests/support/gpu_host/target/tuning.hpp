@@ -29,9 +29,6 @@ inline constexpr int bcsr_2_lanes = 8;
 /// Threads of a product that a processor should have before rows are shared between more threads.
 inline constexpr double spmv_threads_per_processor = 256;
 
-/// Blocks of a product that send other devices what they wait for: the first runs first, alone.
-inline constexpr index_t sending_blocks = 1;
-
 /// Steps in which the lanes of a CSR row go through it, up to which rows are dealt out whole.
 inline constexpr int most_row_steps = 4;
 
