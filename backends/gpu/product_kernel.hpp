@@ -80,20 +80,23 @@ product_among_peers_kernel(Rows rows, const V* x, V* y, ProductDots<V> results,
     send_entries(peers, x, block_index() * block_threads() + thread_index(),
                  senders * block_threads());
   // Where a thread has few registers, loads that are under way together would take those of the product.
-  constexpr int together = product_threads < Rows, dots >> 1024 ? 1 : 4;
+  constexpr int resident = product_threads<Rows, dots>;
+  constexpr int together = resident > 1024 ? 1 : 4;
   StoreProductAmongPeers<together, V, dots> sink{peers, {results.with, y}};
   // Rows with entries of others are mostly the first and the last: what they wait for has come by then.
   walk_all_from_middle(rows, WrittenVector<V>{x}, sink);
-  if (block_index() == 0) wait_for_neighbours(peers, thread_index(), block_threads());
+  const bool ends_exchange = peers.meeting != nullptr;
+  if (ends_exchange && block_index() == 0)
+    wait_for_neighbours(peers, thread_index(), block_threads());
   if constexpr (dots > 0) {
     if (!grid_sum<wave>(sink.store.dot, scratch)) return;
   } else {
-    if (!last_block(scratch.ticket)) return;
+    if (!ends_exchange || !last_block(scratch.ticket)) return;
   }
   if (thread_index() != 0) return;
-  *peers.exchanges += 1;
+  if (ends_exchange) *peers.exchanges += 1;
   if constexpr (dots > 0) {
-    meet_peers(*peers.meeting, sink.store.dot);
+    if (ends_exchange) meet_peers(*peers.meeting, sink.store.dot);
     *results.with_result = sink.store.dot[0];
     if constexpr (dots > 1) *results.self_result = sink.store.dot[1];
   }

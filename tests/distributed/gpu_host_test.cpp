@@ -120,6 +120,22 @@ TEST_CASE("ranks of emulated devices have the same bits on every run") {
 TEST_CASE("ranks of emulated devices multiply rows with many entries in columns of others") {
   check_both_ways([] { check_long_row(emulated()); });
 }
+TEST_CASE("ranks of emulated devices add rows of others behind the product where these are many") {
+  const auto problem = known_problem<double>("poisson2d:15x14");
+  for (const Method method : {Method::pcg, Method::pcg_single_reduction, Method::minres,
+                              Method::bicg, Method::bicgstab, Method::lsqr}) {
+    INFO(method_name(method));
+    const SolveOptions options{
+        .method = method, .form = SolveForm::graph, .preconditioner = PreconditionerKind::none};
+    const Outcome<double> in_one = solve_in_parts(emulated(), problem, options);
+    const index_t before = std::exchange(gpu::tuning::most_rows_of_halo, 0);
+    const Outcome<double> behind = solve_in_parts(emulated(), problem, options);
+    gpu::tuning::most_rows_of_halo = before;
+    check_solution(problem, behind);
+    check_histories(behind.report.history, in_one.report.history,
+                    method_facts(method).normal_equations ? 10 : 1000);
+  }
+}
 TEST_CASE(
     "ranks of emulated devices have the residuals by messages that they have in each other's "
     "memory") {
