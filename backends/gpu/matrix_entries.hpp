@@ -54,14 +54,12 @@ void MatrixEntries<wave, Operand, V>::product(const Queue& queue, const Operand&
   if (dots.with == nullptr && run == nullptr) return spmv(queue, V(1), A, x, V(0), y);
   with_product_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
     const int threads = chosen_threads(queue, tuned);
-    if (dots.with == nullptr) {
-      if constexpr (has_plain_products<V>())
-        launch_product<wave, 0, false>(queue, rows, threads, x, y, dots, run);
-    } else if (dots.self_result == nullptr) {
+    if (dots.with == nullptr)
+      launch_product<wave, 0, false>(queue, rows, threads, x, y, dots, run);
+    else if (dots.self_result == nullptr)
       launch_product<wave, 1, false>(queue, rows, threads, x, y, dots, run);
-    } else {
+    else
       launch_product<wave, 2, false>(queue, rows, threads, x, y, dots, run);
-    }
   });
 }
 

@@ -93,12 +93,11 @@ CNC_GPU_DEVICE void add_halo(const PeerOperand<V>& peers, index_t row, V& sum) {
   sum += sum_of_halo<together>(peers, peers.offsets[i], peers.offsets[i + 1]);
 }
 
-/// Whether a product, its exchange and the sums of all ranks are one kernel. A thread would take too long over rows with more entries;
-/// and where so many rows have some that vectors are larger than a cache, threads of a product wait longer for those, one load after
-/// the other, than a kernel for these rows takes.
+/// Whether a product, its exchange and the sums of all ranks are one kernel: where no thread takes long over the entries of a row, and
+/// not so many rows have some that a kernel for these rows, which has all their loads under way at once, is through with them sooner.
 template <class V>
 bool goes_in_one(const PeerOperand<V>& peers) {
-  return peers.messages == nullptr && peers.longest <= 32 &&
+  return peers.messages == nullptr && peers.longest <= tuning::most_entries_of_halo &&
          peers.rows <= tuning::most_rows_of_halo;
 }
 /// What is left of it then for the product: to send.

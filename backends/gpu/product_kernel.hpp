@@ -66,8 +66,9 @@ struct StoreProductAmongPeers {
   }
 };
 
-/// A product with the whole matrix by ranks whose devices reach each other's memory, and its dots. Entries of x that others wait for go first, by the
-/// first blocks: whoever waits, waits for blocks that have begun.
+/// A product by ranks whose devices reach each other's memory. Entries of x that others wait for go first, by the `senders` that the
+/// device starts first: whoever waits, waits for blocks that run. Then either all that a product among ranks is, with its dots; or, of
+/// an operand to_send_only, no more.
 template <int wave, int dots, class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
 product_among_peers_kernel(Rows rows, const V* x, V* y, ProductDots<V> results,
@@ -76,16 +77,16 @@ product_among_peers_kernel(Rows rows, const V* x, V* y, ProductDots<V> results,
   let_next_kernel_begin();
   wait_for_kernel_before();
   if (run != nullptr && run->stop) return;
-  if (block_index() < senders)
-    send_entries(peers, x, block_index() * block_threads() + thread_index(),
+  if (start_index() < senders)
+    send_entries(peers, x, start_index() * block_threads() + thread_index(),
                  senders * block_threads());
   // Where a thread has few registers, loads that are under way together would take those of the product.
   constexpr int resident = product_threads<Rows, dots>;
   constexpr int together = resident > 1024 ? 1 : 4;
   StoreProductAmongPeers<together, V, dots> sink{peers, {results.with, y}};
-  // Rows with entries of others are mostly the first and the last: what they wait for has come by then.
-  walk_all_from_middle(rows, WrittenVector<V>{x}, sink);
   const bool ends_exchange = peers.meeting != nullptr;
+  // Rows with entries of others are mostly the first and the last: from the middle on, what they wait for has come by then.
+  walk_all(rows, WrittenVector<V>{x}, sink, ends_exchange);
   if (ends_exchange && block_index() == 0)
     wait_for_neighbours(peers, thread_index(), block_threads());
   if constexpr (dots > 0) {
@@ -125,10 +126,11 @@ void launch_product_among_peers(const Queue& queue, const Rows& rows, int thread
                                 const ProductDots<V>& results, const PeerOperand<V>& peers,
                                 const RunState* run) {
   const Grid grid = product_shape<dots>(queue, rows, threads);
-  constexpr int on_processor = std::max(1, product_threads<Rows, dots> / max_spmv_threads);
-  launch_first_blocks_first(
+  // Any processor has room for two blocks, where registers are rationed.
+  constexpr int on_processor = product_threads<Rows, dots> >= 2 * max_spmv_threads ? 2 : 1;
+  launch_senders_first(
       "product", queue, grid, product_among_peers_kernel<wave, dots, Rows, V>, rows, x, y, results,
-      peers, std::min(grid.blocks, first_blocks(queue, on_processor)), run, grid_scratch(queue));
+      peers, std::min(grid.blocks, senders(queue, on_processor)), run, grid_scratch(queue));
 }
 
 /// r := b - sum, and this thread's share of r . r and b . b.
@@ -161,18 +163,6 @@ void launch_residual(const Queue& queue, const Rows& rows, int threads, const V*
                      V* r, double* norm, double* norm_of_b) {
   launch("residual", queue, product_shape<2>(queue, rows, threads), residual_kernel<wave, Rows, V>,
          rows, b, x, r, norm, norm_of_b, grid_scratch(queue));
-}
-
-/// Whether an iteration of some method has a product without dots.
-template <class V>
-constexpr bool has_plain_products() {
-  bool has = false;
-  Methods<V>::for_each([&]<class Method>(int) {
-    Method::Iteration::for_each([&]<class Phase>(int) {
-      if constexpr (is_product<Phase>) has = has || Phase::dots == 0;
-    });
-  });
-  return has;
 }
 
 }  // namespace cnc::gpu::inline CNC_GPU_TARGET

@@ -2,6 +2,7 @@
 
 #include "distributed/channel.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -91,19 +92,29 @@ std::shared_ptr<Halo<T>> halo_of_whole(const std::shared_ptr<Channel>& channel,
   halo->first_row = parts[here].first;
   halo->columns = parts[here].count;
   halo->rows.offsets = {0};
+  struct Arriving {
+    OwnRange part;
+    index_t place;
+  };
+  std::vector<Arriving> arriving;
   for (std::size_t r = 0; r < parts.size(); ++r) {
     const OwnRange& part = parts[r];
     halo->all_rows += part.count;
     if (r == here || (part.count == 0 && parts[here].count == 0)) continue;
     halo->plan.neighbours.push_back({static_cast<int>(r), parts[here].count, part.count});
     for (index_t i = 0; i < parts[here].count; ++i) halo->plan.sent_rows.push_back(i);
+    arriving.push_back({part, halo->plan.halo});
+    halo->plan.halo += part.count;
+  }
+  std::sort(arriving.begin(), arriving.end(),
+            [](const Arriving& a, const Arriving& b) { return a.part.first < b.part.first; });
+  for (const auto& [part, place] : arriving)
     for (index_t i = 0; i < part.count; ++i) {
       halo->rows.rows.push_back(static_cast<index_t>(part.first) + i);
-      halo->rows.columns.push_back(halo->plan.halo++);
+      halo->rows.columns.push_back(place + i);
       halo->rows.values.push_back(T(1));
-      halo->rows.offsets.push_back(halo->plan.halo);
+      halo->rows.offsets.push_back(static_cast<index_t>(halo->rows.rows.size()));
     }
-  }
   halo->facts.entries = halo->plan.halo;
   return halo;
 }

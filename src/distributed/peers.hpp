@@ -2,6 +2,7 @@
 
 #include "copied_there.hpp"
 #include "distributed/channel.hpp"
+#include "distributed/list_of_rows.hpp"
 #include "distributed/partition_plan.hpp"
 #include "on_each.hpp"
 
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -282,33 +282,17 @@ class Peers {
     operand_.columns = columns_.data();
     operand_.values = values_.data();
     operand_.entries = static_cast<offset_t>(halo.rows.values.size());
-    list_rows(halo.rows.rows, halo.rows.offsets);
+    const ListOfRows list(halo.rows.rows);
+    listed_ = copied_there<Space>("cnc::ranks", list.listed);
+    operand_.whole_first = list.whole_first;
+    operand_.whole = list.whole;
+    operand_.last_row = list.last_row;
+    operand_.listed = listed_.data();
+    for (std::size_t i = 0; i < halo.rows.rows.size(); ++i)
+      operand_.longest =
+          std::max(operand_.longest, halo.rows.offsets[i + 1] - halo.rows.offsets[i]);
     const offset_t* const entries = halo.channel->gather_all(&halo.facts.entries, 1);
     operand_.most_entries = *std::max_element(entries, entries + halo.channel->size());
-  }
-  /// How products find these rows, which ascend.
-  void list_rows(const std::vector<index_t>& rows, const std::vector<index_t>& offsets) {
-    index_t after = 0;  // the row before
-    operand_.whole = 0;
-    const auto end_of_stretch = [&](index_t row) {
-      if (row - after > operand_.whole) {
-        operand_.whole_first = after;
-        operand_.whole = row - after;
-      }
-      after = row + 1;
-    };
-    std::vector<ListedRows> listed;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      operand_.longest = std::max(operand_.longest, offsets[i + 1] - offsets[i]);
-      end_of_stretch(rows[i]);
-      while (listed.size() <= std::size_t(rows[i] / 32))
-        listed.push_back({.before = static_cast<index_t>(i)});
-      listed.back().has |= std::uint32_t(1) << (rows[i] % 32);
-    }
-    operand_.last_row = rows.empty() ? -1 : rows.back();
-    end_of_stretch(std::numeric_limits<index_t>::max());
-    listed_ = copied_there<Space>("cnc::ranks", listed);
-    operand_.listed = listed_.data();
   }
   template <class T>
   static std::vector<W> values_of(const Halo<T>& halo) {

@@ -1,7 +1,9 @@
 #include "distributed/blocks_on_ranks.hpp"
+#include "distributed/list_of_rows.hpp"
 
 #include "distributed/distributed_test.hpp"
 
+#include <bit>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -28,6 +30,39 @@ TEST_CASE("distinct numbers ascend and know their places, close together or far 
     index_t place = 0, wrong = 0;
     for (const offset_t number : expected) wrong += numbers.place_of(number) != place++;
     CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a thread that comes to a row finds it in a list, mostly without reading memory") {
+  struct Case {
+    std::vector<index_t> rows;
+    index_t whole_first, whole;
+  };
+  std::vector<index_t> ends;  // two planes
+  for (index_t i = 0; i < 100; ++i) ends.push_back(i);
+  for (index_t i = 900; i < 1000; ++i) ends.push_back(i);
+  for (const Case& c : {Case{{}, 0, 0},
+                        {{0}, 0, 0},
+                        {{31}, 0, 31},
+                        {{0, 1, 2}, 0, 0},
+                        {{97, 98, 99}, 0, 97},
+                        {{2, 40, 64, 95, 96}, 3, 37},
+                        {ends, 100, 800}}) {
+    const detail::ListOfRows list(c.rows);
+    CHECK(list.whole_first == c.whole_first);
+    CHECK(list.whole == c.whole);
+    CHECK(list.last_row == (c.rows.empty() ? -1 : c.rows.back()));
+    std::vector<index_t> found;
+    for (index_t row = 0; row <= list.last_row; ++row) {
+      const ListedRows& of_32 = list.listed[static_cast<std::size_t>(row / 32)];
+      const std::uint32_t bit = std::uint32_t(1) << (row % 32);
+      if ((of_32.has & bit) == 0) continue;
+      CHECK(of_32.before + std::popcount(of_32.has & (bit - 1)) ==
+            static_cast<index_t>(found.size()));
+      CHECK((row < list.whole_first || row >= list.whole_first + list.whole));
+      found.push_back(row);
+    }
+    CHECK(found == c.rows);
   }
 }
 

@@ -28,6 +28,8 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 CNC_GPU_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
 CNC_GPU_DEVICE int block_threads() { return static_cast<int>(blockDim.x); }
 CNC_GPU_DEVICE index_t block_index() { return static_cast<index_t>(blockIdx.x); }
+/// The block's place in the order in which the device starts them.
+CNC_GPU_DEVICE index_t start_index() { return static_cast<index_t>(blockIdx.x); }
 CNC_GPU_DEVICE index_t grid_blocks() { return static_cast<index_t>(gridDim.x); }
 
 /// All threads of the block meet; what they wrote to memory before is seen by all of them after.

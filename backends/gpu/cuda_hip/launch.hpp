@@ -96,14 +96,16 @@ void launch_overlapping(const char* operation, const Queue& queue, const Grid& g
     check(start(queue, Start::overlapping, grid, kernel, arguments...), operation);
 }
 
-/// The first blocks of a kernel that all run at the same time, where registers allow a processor so many of them: devices begin
-/// blocks in the order of their numbers. For kernels whose blocks wait for what the first ones of another device send.
-inline index_t first_blocks(const Queue& queue, int on_processor) {
+/// Blocks of a kernel that may send what blocks on other devices wait for, while they wait themselves: those with so many on a
+/// processor run at the same time, because a device starts blocks in the order of start_index(). No vendor promises that order; all
+/// keep to it.
+inline index_t senders(const Queue& queue, int on_processor) {
   return device_facts(queue.device).processors * on_processor;
 }
+/// As launch_overlapping: devices do so anyway.
 template <class... Parameters, class... Arguments>
-void launch_first_blocks_first(const char* operation, const Queue& queue, const Grid& grid,
-                               void (*kernel)(Parameters...), const Arguments&... arguments) {
+void launch_senders_first(const char* operation, const Queue& queue, const Grid& grid,
+                          void (*kernel)(Parameters...), const Arguments&... arguments) {
   launch_overlapping(operation, queue, grid, kernel, arguments...);
 }
 

@@ -114,8 +114,8 @@ struct PeerOperand {
   index_t longest = 0;   ///< entries of one of them at most
   /// @}
   /// @{
-  /// To find them by their rows: the longest stretch of rows that have none, `whole` from `whole_first` on; the last row that has
-  /// some; and which of the rows up to it have, 32 to an element.
+  /// To find them by their rows: the last row that has some; the longest stretch of rows before it that have none, `whole` from
+  /// `whole_first` on; and which of the rows up to it have, 32 to an element.
   index_t whole_first = 0, whole = std::numeric_limits<index_t>::max();
   index_t last_row = -1;
   const ListedRows* listed = nullptr;

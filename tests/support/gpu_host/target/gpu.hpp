@@ -28,6 +28,8 @@ namespace cnc::gpu::inline CNC_GPU_TARGET {
 CNC_GPU_DEVICE int thread_index() { return machine::Processor::current().lane(); }
 CNC_GPU_DEVICE int block_threads() { return machine::Processor::current().task().threads; }
 CNC_GPU_DEVICE index_t block_index() { return machine::Processor::current().task().block; }
+/// The block's place in the order in which the device starts them.
+CNC_GPU_DEVICE index_t start_index() { return block_index(); }
 CNC_GPU_DEVICE index_t grid_blocks() { return machine::Processor::current().task().blocks; }
 
 /// All threads of the block meet; what they wrote to memory before is seen by all of them after.

@@ -66,11 +66,11 @@ void launch_overlapping(const char* operation, const Queue& queue, const Grid& g
   launch(operation, queue, grid, kernel, arguments...);
 }
 
-/// The first block runs before the others, alone.
-inline index_t first_blocks(const Queue&, int) { return 1; }
+/// A kernel's first block, which here runs before the others, sends what blocks on other devices wait for.
+inline index_t senders(const Queue&, int) { return 1; }
 template <class... Parameters, class... Arguments>
-void launch_first_blocks_first(const char* operation, const Queue& queue, const Grid& grid,
-                               void (*kernel)(Parameters...), const Arguments&... arguments) {
+void launch_senders_first(const char* operation, const Queue& queue, const Grid& grid,
+                          void (*kernel)(Parameters...), const Arguments&... arguments) {
   if (grid.blocks <= 0) return;
   machine::enqueue(queue, {operation, grid, false, machine::lane_of(kernel, arguments...), true});
 }
