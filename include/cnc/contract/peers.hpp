@@ -80,7 +80,7 @@ struct PeerMeeting {
 /// Which of 32 consecutive rows are in an ascending list, and how many before them are.
 struct ListedRows {
   std::uint32_t has = 0;  ///< the first in the lowest bit
-  index_t before = 0;
+  index_t before = 0;     ///< listed ones before these 32
 };
 
 /// What each row of a product is taken times.
