@@ -66,6 +66,19 @@ struct StoreProductAmongPeers {
   }
 };
 
+/// As walk_all, or from the middle on and then from the first unit to there.
+template <class Rows, class X, class Sink>
+CNC_GPU_DEVICE void walk_all_from(bool middle, const Rows& rows, const X& x, Sink& sink) {
+  const index_t per_pass = rows.units_per_pass(block_threads());
+  const index_t units = rows.units();
+  const index_t passes = ceil_div(units, per_pass), first = middle ? passes / 2 : 0;
+  for (index_t pass = block_index(); pass < passes; pass += grid_blocks()) {
+    const index_t place = pass + first < passes ? pass + first : pass + first - passes;
+    const index_t begin = place * per_pass;
+    rows.walk(begin, units - begin < per_pass ? units : begin + per_pass, x, sink);
+  }
+}
+
 /// A product by ranks whose devices reach each other's memory. Entries of x that others wait for go first, by the `senders` that the
 /// device starts first: whoever waits, waits for blocks that run. Then either all that a product among ranks is, with its dots; or, of
 /// an operand to_send_only, no more.
@@ -86,7 +99,7 @@ product_among_peers_kernel(Rows rows, const V* x, V* y, ProductDots<V> results,
   StoreProductAmongPeers<together, V, dots> sink{peers, {results.with, y}};
   const bool ends_exchange = peers.meeting != nullptr;
   // Rows with entries of others are mostly the first and the last: from the middle on, what they wait for has come by then.
-  walk_all(rows, WrittenVector<V>{x}, sink, ends_exchange);
+  walk_all_from(ends_exchange, rows, WrittenVector<V>{x}, sink);
   if (ends_exchange && block_index() == 0)
     wait_for_neighbours(peers, thread_index(), block_threads());
   if constexpr (dots > 0) {

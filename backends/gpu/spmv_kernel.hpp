@@ -37,16 +37,14 @@ struct StoreRelaxed {
   }
 };
 
-/// Works through all units of the matrix, the passes dealt out to the blocks in turn: from the first, or from the middle on and then
-/// from the first to there.
+/// Works through all units of the matrix, the passes dealt out to the blocks in turn.
 template <class Rows, class X, class Sink>
-CNC_GPU_DEVICE void walk_all(const Rows& rows, const X& x, Sink& sink, bool from_middle = false) {
+CNC_GPU_DEVICE void walk_all(const Rows& rows, const X& x, Sink& sink) {
   const index_t per_pass = rows.units_per_pass(block_threads());
   const index_t units = rows.units();
-  const index_t passes = ceil_div(units, per_pass), first = from_middle ? passes / 2 : 0;
+  const index_t passes = ceil_div(units, per_pass);
   for (index_t pass = block_index(); pass < passes; pass += grid_blocks()) {
-    const index_t place = pass + first < passes ? pass + first : pass + first - passes;
-    const index_t begin = place * per_pass;
+    const index_t begin = pass * per_pass;
     rows.walk(begin, units - begin < per_pass ? units : begin + per_pass, x, sink);
   }
 }
