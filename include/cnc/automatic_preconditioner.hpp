@@ -3,6 +3,7 @@
 #include <cnc/amg.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace cnc {
@@ -11,6 +12,44 @@ namespace cnc {
 struct AutomaticOptions {
   int solves = 1;  ///< right-hand sides that a set-up is for
 };
+
+namespace detail {
+
+/// A preconditioner that is one of several, once it has been taken in a set-up. Base: PreconditionerBase, or a class derived from it.
+template <class V, class Exec, class Base>
+class OneOfSeveral : public Base {
+ public:
+  using Space = typename Exec::memory_space;  ///< of the vectors
+
+  /// That of the one taken; "auto" before a set-up.
+  std::string name() const override { return taken_ ? taken_->name() : "auto"; }
+  /// @{
+  /// What PreconditionerBase says of them.
+  void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
+             const Vector<V, Space>& z) const override {
+    require(taken_ != nullptr, "AutomaticPreconditioner: apply without a set_up");
+    taken_->apply(ctx, r, z);
+  }
+  std::optional<PreconditionerOperand<V>> local() const override {
+    return taken_ ? taken_->local() : std::nullopt;
+  }
+  bool only_enqueues() const override { return taken_ && taken_->only_enqueues(); }
+  bool varies() const override { return taken_ && taken_->varies(); }
+  bool keeps_symmetry() const override { return !taken_ || taken_->keeps_symmetry(); }
+  /// @}
+
+  const std::string& choice() const {
+    return choice_;
+  }  ///< what was tried and why this one was taken
+  /// The one taken; null before a set-up.
+  std::shared_ptr<const PreconditionerBase<V, Exec>> taken() const { return taken_; }
+
+ protected:
+  std::shared_ptr<PreconditionerBase<V, Exec>> taken_;  ///< null: none
+  std::string choice_;                                  ///< what choice() says
+};
+
+}  // namespace detail
 
 /// The preconditioner that promises the least work for a matrix: Jacobi, incomplete factorisations or multigrid, by a short trial of each that comes
 /// into question.
@@ -24,38 +63,27 @@ struct AutomaticOptions {
 /// Cost     set_up 45 products for Jacobi's trial. Where that promises more work than 100 products and than a set-up, the set-ups and trials of the others; before factors are
 ///          tried, and where Jacobi may be enough, its trial is repeated for 120 products, on a device for 240; update_values is that of the candidate taken.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
-class AutomaticPreconditioner final : public PreconditionerBase<V, Exec> {
+class AutomaticPreconditioner final
+    : public detail::OneOfSeveral<V, Exec, PreconditionerBase<V, Exec>> {
  public:
   using typename PreconditionerBase<V, Exec>::Space;
 
   /// `amg`: the multigrid to try, with options and a near-null space of its own; null: one with defaults.
   explicit AutomaticPreconditioner(const AutomaticOptions& options = {},
                                    std::shared_ptr<Amg<V, Exec>> amg = {});
-  ~AutomaticPreconditioner() override;
 
-  std::string name() const override;  ///< that of the one taken; "auto" before a set-up
-  double bytes(index_t rows, offset_t nonzeros) const override;
   /// @{
   /// What PreconditionerBase says of them.
+  double bytes(index_t rows, offset_t nonzeros) const override;
   PreconditionerSetup set_up(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                              const Matrix<V, Space>& layout) override;
   PreconditionerSetup update_values(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                                     const Matrix<V, Space>& layout) override;
-  void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
-             const Vector<V, Space>& z) const override;
-  std::optional<PreconditionerOperand<V>> local() const override;
-  bool only_enqueues() const override;
-  bool varies() const override;
-  bool keeps_symmetry() const override;
   /// @}
 
-  const std::string& choice() const;  ///< what was tried and why this one was taken
-  /// The one taken; null before a set-up.
-  std::shared_ptr<const PreconditionerBase<V, Exec>> taken() const;
-
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<Amg<V, Exec>> amg_;
+  AutomaticOptions options_;
 };
 
 }  // namespace cnc

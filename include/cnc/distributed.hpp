@@ -305,7 +305,7 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
 /// CNC was built with it and each rank has a device of its own; else MPI does, where it says that it sees memory of devices; else what
 /// goes to other ranks is copied to the host while the own block is multiplied, and any MPI will do. Ranks of a machine share its devices out by Kokkos' settings.
 /// Preconditioners are those of the own block: block Jacobi with one block per rank, each with what is asked for; but for a
-/// PartitionedPreconditioner, DistributedAmg say.
+/// PartitionedPreconditioner: DistributedAmg, and DistributedAutomaticPreconditioner, which chooses.
 ///
 /// All functions are collective but those that only read or set something: options(), set_options(), set_null_space(), advice(), matrix()
 /// and link(). All ranks pass the same options: the library compares them. Sums are added in the order of the ranks: for the same

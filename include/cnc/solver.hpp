@@ -162,8 +162,9 @@ struct SolveOptions {
   /// after the other.
   Arithmetic arithmetic = Arithmetic::fast;
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
-  int preconditioner_block_size = 0;  ///< block_jacobi; 0: that of the layout or, if `auto` chose one without blocks, of the pattern
-  FormatSpec format = {};             ///< layout to build in prepare; "auto" chooses
+  int preconditioner_block_size =
+      0;  ///< block_jacobi; 0: that of the layout or, if `auto` chose one without blocks, of the pattern
+  FormatSpec format = {};  ///< layout to build in prepare; "auto" chooses
   StoragePrecision storage = StoragePrecision::lossless;  ///< of the matrix
   Reordering reordering = Reordering::none;               ///< of the rows
   /// The caller vouches for every CSR and BCSR matrix given: offsets and columns are in range, and the columns
@@ -424,8 +425,9 @@ class Solver {
   void go_on_among(std::shared_ptr<detail::OtherRanks> ranks);
   /// Not prepared any more.
   void forget_matrix();
-  /// For trials within a set-up: A as it was laid out for products, both valid. Nothing is copied, built or checked.
-  void prepare_as_laid_out(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout);
+  /// For trials within a set-up: A as it was laid out for products, both valid. Nothing is copied, built or checked. ranks as in prepare_among.
+  void prepare_as_laid_out(std::shared_ptr<detail::OtherRanks> ranks, const CsrMatrix<V, Space>& A,
+                           const Matrix<V, Space>& layout);
   void use_preconditioner(std::shared_ptr<PreconditionerBase<V, Exec>> preconditioner);
   SolveReport solve_contiguous(const Vector<const V, Space>& b, const Vector<V, Space>& x);
   std::vector<SolveReport> solve_columns(const MultiVector<const V, Space>& b,

@@ -41,7 +41,7 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 
 #include <cnc/convert.hpp>
 #include <cnc/copy.hpp>
-#include <cnc/distributed_amg.hpp>
+#include <cnc/distributed_automatic.hpp>
 #include <cnc/problems.hpp>
 
 #include <unistd.h>
@@ -61,10 +61,6 @@ namespace {
 struct Silence final : std::streambuf {
   int overflow(int c) override { return traits_type::not_eof(c); }
 };
-
-void refuse(bool asked, const char* what) {
-  if (asked) throw InvalidArgument(std::string(what) + " is not available on several ranks");
-}
 
 /// Rows that a cut keeps together.
 int rows_of_node(const std::string& source, const SolveRequest& request) {
@@ -215,12 +211,18 @@ SolveOutcome solve_in_parts(const PartitionedMatrix<V>& A, Context<Exec>& ctx,
   };
   DistributedSolver<V, Exec> solver(ctx, request.options);
   std::shared_ptr<DistributedAmg<V, Exec>> amg;
-  if (const auto* options = std::get_if<AmgOptions>(&request.preconditioner.object))
-    solver.set_preconditioner(
-        amg = multigrid_on_ranks<V, Exec>(
-            *options, source, {request.coordinates, request.options.format.block_size}, A));
-  else if (auto made = make_preconditioner<V, Exec>(request.preconditioner))
+  std::shared_ptr<DistributedAutomaticPreconditioner<V, Exec>> automatic;
+  const auto& object = request.preconditioner.object;
+  const NodesOfUnknowns nodes{request.coordinates, request.options.format.block_size};
+  if (const auto* options = std::get_if<AmgOptions>(&object)) {
+    solver.set_preconditioner(amg = multigrid_on_ranks<V, Exec>(*options, source, nodes, A));
+  } else if (const auto* choice = std::get_if<AutomaticOptions>(&object)) {
+    amg = multigrid_on_ranks<V, Exec>({}, source, nodes, A);
+    automatic = std::make_shared<DistributedAutomaticPreconditioner<V, Exec>>(*choice, amg);
+    solver.set_preconditioner(automatic);
+  } else if (auto made = make_preconditioner<V, Exec>(request.preconditioner)) {
     solver.set_preconditioner(std::move(made));
+  }
   solver.prepare(A);
   SolveOutcome outcome;
   outcome.backend = &ctx.backend();
@@ -247,7 +249,8 @@ SolveOutcome solve_in_parts(const PartitionedMatrix<V>& A, Context<Exec>& ctx,
     repeat_solves(solver, A, b, own, x0, request.repeat, outcome);
   line.clear();
   outcome.advice = solver.advice();
-  if (amg) outcome.hierarchy = amg->hierarchy();
+  if (automatic) outcome.preconditioner_choice = automatic->choice();
+  if (amg && (!automatic || automatic->taken() == amg)) outcome.hierarchy = amg->hierarchy();
   const Vector<V> x = A.gather(copy_to<HostSpace>(own));
   if (!first) return outcome;
   if (!request.output.empty()) write_solution(request.output, x);
@@ -363,8 +366,6 @@ int Ranks::together(const std::function<int()>& work) const {
 
 SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matrix,
                           const SolveRequest& request) const {
-  refuse(std::holds_alternative<AutomaticOptions>(request.preconditioner.object),
-         "--precondition auto");
   state_->world.limit_link(best_link(request));
   return with_context(where, [&](auto& ctx) {
     const double start = now();

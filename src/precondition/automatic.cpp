@@ -5,6 +5,7 @@
 
 #include "convert/spaces.hpp"
 #include "precondition/amg/build_cycle.hpp"
+#include "precondition/choose.hpp"
 #include "precondition/diagonal_block.hpp"
 #include "precondition/trials.hpp"
 #include "solve/preconditioners.hpp"
@@ -12,11 +13,12 @@
 #include <algorithm>
 
 namespace cnc {
+namespace detail {
 namespace {
 
 template <class V>
 struct HasNoPositiveDiagonal {
-  detail::BlocksInCsr<V> A;
+  BlocksInCsr<V> A;
   KOKKOS_INLINE_FUNCTION bool operator()(offset_t i) const {
     return !(A.entry(static_cast<index_t>(i)) > 0);
   }
@@ -48,21 +50,21 @@ struct Costs {
   }
   /// How many times less a product takes by the layout than by CSR. Where it reads next to nothing of the matrix, arithmetic is what is left.
   template <class V, class Space>
-  static double lead_of(const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout) {
+  static double lead_of(const OnAllRanks& all, const CsrMatrix<V, Space>& A,
+                        const Matrix<V, Space>& layout) {
     const double arithmetic = 0.3 * sizeof(V) * double(A.blocks());
-    return std::max(1.0, A.spmv_cost(sizeof(V)).bytes /
-                             std::max({1.0, arithmetic, spmv_cost(layout, sizeof(V)).bytes}));
+    const double by_layout = std::max(arithmetic, spmv_cost(layout, sizeof(V)).bytes);
+    return std::max(1.0, all.sum(A.spmv_cost(sizeof(V)).bytes) / std::max(1.0, all.sum(by_layout)));
   }
 
   /// Of devices: what a kernel takes beside its bytes, and factors by a thread of the host, count as well. Constants of an H200 and an H100; of a smaller device
   /// products and launches are slower by about as much.
-  static Costs of_device(offset_t nonzeros, std::size_t value_bytes) {
+  static Costs of_device(double nonzeros, std::size_t value_bytes) {
     constexpr double launch_seconds = 3e-6, bytes_per_second = 4e12, entry_seconds = 80e-9;
-    const double product = launch_seconds + double(nonzeros) *
-                                                double(value_bytes + sizeof(index_t)) /
-                                                bytes_per_second;
+    const double product =
+        launch_seconds + nonzeros * double(value_bytes + sizeof(index_t)) / bytes_per_second;
     const double launch = launch_seconds / product;
-    const double factor_setup = entry_seconds * double(nonzeros) / product;
+    const double factor_setup = entry_seconds * nonzeros / product;
     const double multigrid_setup = 200 + 2800 * launch;
     constexpr int sweeps = 5;
     return {.multigrid_setup = multigrid_setup,
@@ -79,69 +81,49 @@ struct Costs {
   }
 };
 
+/// That of the layout where all ranks with rows have the same; else 1.
+int same_block_size(const OnAllRanks& all, index_t rows, int here) {
+  const double largest = all.largest(rows > 0 ? here : 1);
+  const double smallest = -all.largest(rows > 0 ? -here : -max_block_size);
+  return largest == smallest ? static_cast<int>(largest) : 1;
+}
+
 }  // namespace
 
 template <class V, class Exec>
-struct AutomaticPreconditioner<V, Exec>::State {
-  std::shared_ptr<Amg<V, Exec>> amg;
-  int solves = 1;
-  std::shared_ptr<PreconditionerBase<V, Exec>> taken;
-  std::string choice;
-};
-
-template <class V, class Exec>
-AutomaticPreconditioner<V, Exec>::AutomaticPreconditioner(const AutomaticOptions& options,
-                                                          std::shared_ptr<Amg<V, Exec>> amg)
-    : state_(std::make_unique<State>()) {
-  require(options.solves >= 1, "AutomaticPreconditioner: a set-up is for one solve at least");
-  state_->amg = amg ? std::move(amg) : std::make_shared<Amg<V, Exec>>();
-  state_->solves = options.solves;
-}
-template <class V, class Exec>
-AutomaticPreconditioner<V, Exec>::~AutomaticPreconditioner() = default;
-
-template <class V, class Exec>
-std::string AutomaticPreconditioner<V, Exec>::name() const {
-  return state_->taken ? state_->taken->name() : "auto";
-}
-
-template <class V, class Exec>
-double AutomaticPreconditioner<V, Exec>::bytes(index_t rows, offset_t nonzeros) const {
-  return state_->amg->bytes(rows, nonzeros);
-}
-
-template <class V, class Exec>
-PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
-                                                             const CsrMatrix<V, Space>& A,
-                                                             const Matrix<V, Space>& layout) {
+PreconditionerChoice<V, Exec> choose_preconditioner(
+    Context<Exec>& ctx, const std::shared_ptr<OtherRanks>& ranks,
+    const CsrMatrix<V, typename Exec::memory_space>& A,
+    const Matrix<V, typename Exec::memory_space>& layout, bool mirrored,
+    const AutomaticOptions& options, const MultigridCandidate<V, Exec>& multigrid) {
   constexpr double little = 100;
   constexpr double hopeless = 5000;  // iterations
   constexpr index_t worth_levels = 500;
-  Costs costs;
-  if constexpr (detail::is_host_space<Space>)
-    costs =
-        Costs::of_host(Costs::lead_of(A, layout), double(A.blocks()) / std::max<double>(1, A.rows));
-  else
-    costs = Costs::of_device(A.blocks(), sizeof(V));
-  State& s = *state_;
-  s.taken = {};
-  s.choice.clear();
-  const bool mirrored = detail::is_symmetric(A, layout);
+  const OnAllRanks all(ranks.get());
+  const double all_rows = ranks ? double(ranks->all_rows()) : A.rows;
+  const auto costs = [&] {
+    if constexpr (is_host_space<typename Exec::memory_space>)
+      return Costs::of_host(Costs::lead_of(all, A, layout),
+                            all.sum(double(A.blocks())) / std::max(1.0, all_rows));
+    else
+      return Costs::of_device(all.largest(double(A.blocks())), sizeof(V));
+  }();
   const bool symmetric =
-      mirrored && detail::first_row(
-                      ctx.execution_space_instance(), A.rows,
-                      HasNoPositiveDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) < 0;
-  detail::Trials<V, Exec> trials(ctx, A, layout, symmetric, s.solves);
+      mirrored &&
+      !all.anywhere(
+          first_row(ctx.execution_space_instance(), A.rows,
+                    HasNoPositiveDiagonal<V>{{A.operand(), A.checked == Checked::ascending}}) >= 0);
+  Trials<V, Exec> trials(ctx, ranks, A, layout, symmetric, options.solves);
 
   // What Jacobi does about a diagonal that is not positive is what Method::automatic does about it.
-  const int b = block_size(layout);
+  const int b = same_block_size(all, A.rows, block_size(layout));
   const bool blocks = b > 1 && symmetric;
-  const auto jacobi = std::make_shared<detail::LocalPreconditioner<V, Exec>>(
+  const auto jacobi = std::make_shared<LocalPreconditioner<V, Exec>>(
       blocks ? PreconditionerKind::block_jacobi : PreconditionerKind::jacobi, blocks ? b : 1,
       symmetric  ? DiagonalRule::as_it_is
       : mirrored ? DiagonalRule::row_norm
                  : DiagonalRule::one_for_zero);
-  const auto jacobi_setup = trials.consider(jacobi, 30, 0, Costs::jacobi_iteration);
+  const auto jacobi_setup = trials.consider(jacobi, 30, 0, [] { return Costs::jacobi_iteration; });
   // A candidate whose set-up alone is more work than all of the best so far is not tried.
   const auto may_win = [&](double set_up) {
     return trials.least_work() > std::max(little, set_up);
@@ -150,21 +132,25 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
   // Where Jacobi may be enough it is looked at twice.
   if (may_win(costs.doubtful) && trials.least_work() < 2 * costs.multigrid_setup)
     trials.try_longer(jacobi, costs.longer);
-  if (may_win(costs.multigrid_setup) && A.rows >= worth_levels)
-    trials.consider(s.amg, is_hard ? 24 : 8, costs.multigrid_setup, costs.multigrid_iteration);
+  if (may_win(costs.multigrid_setup) && all_rows >= worth_levels)
+    trials.consider(multigrid.object, is_hard ? 24 : 8, costs.multigrid_setup, [&] {
+      return costs.multigrid_iteration + 4 * multigrid.operator_complexity();
+    });
   // Multigrid that works needs no rival.
-  const bool works = trials.best() == s.amg &&
-                     trials.least_work() < costs.multigrid_setup + 250 + 200.0 * s.solves;
+  const bool works = trials.best() == multigrid.object &&
+                     trials.least_work() < costs.multigrid_setup + 250 + 200.0 * options.solves;
   // With some of the work of their trial.
   if (may_win(1.5 * costs.factor_setup) && !works) {
     trials.try_longer(jacobi, costs.longer);
     const auto consider_factors = [&](int sweeps) {
       const double per_iteration = sweeps > 0 ? costs.swept_iteration : costs.factor_iteration;
-      const auto consider = [&](IncompleteOptions options, index_t iterations, double set_up,
+      const auto consider = [&](IncompleteOptions kind, index_t iterations, double set_up,
                                 double times) {
-        options.sweeps = sweeps;
-        trials.consider(std::make_shared<IncompleteFactorization<V, Exec>>(options), iterations,
-                        set_up, times * per_iteration, sweeps > 0 ? 0 : costs.level);
+        kind.sweeps = sweeps;
+        const auto factors = std::make_shared<IncompleteFactorization<V, Exec>>(kind);
+        trials.consider(factors, iterations, set_up, [&] {
+          return times * per_iteration + (sweeps > 0 ? 0 : costs.level * factors->levels());
+        });
       };
       // What fills in has more of a triangle for sweeps to miss.
       if (trials.by_cg()) {
@@ -183,63 +169,65 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
     // GMRES may stand still at first, and then there is little to lose.
     if (!trials.by_cg() && trials.promised() > hopeless) trials.try_all_longer(60);
   }
-  s.taken = trials.best();
+  auto taken = trials.best();
   // So many iterations of GMRES say little, and what they cost is not the question: what takes half of Jacobi's, or else Jacobi.
-  if (!trials.by_cg() && jacobi_setup.ok() && trials.promised() > hopeless) {
+  if (!trials.by_cg() && trials.has_tried(jacobi) && trials.promised() > hopeless) {
     const auto fewest = trials.with_fewest_iterations();
-    s.taken = 2 * trials.iterations_of(fewest) < trials.iterations_of(jacobi) ? fewest : jacobi;
+    taken = 2 * trials.iterations_of(fewest) < trials.iterations_of(jacobi) ? fewest : jacobi;
   }
-  if (!s.taken) return jacobi_setup;
-  if (s.taken != s.amg) s.amg->clear();
-  s.choice = s.taken->name() + ": " + trials.told();
-  return {};
+  if (!taken) return {nullptr, "", jacobi_setup};
+  if (taken != multigrid.object) multigrid.clear();
+  const std::string told = taken->name() + ": " + trials.told();
+  return {std::move(taken), told, {}};
+}
+
+}  // namespace detail
+
+template <class V, class Exec>
+AutomaticPreconditioner<V, Exec>::AutomaticPreconditioner(const AutomaticOptions& options,
+                                                          std::shared_ptr<Amg<V, Exec>> amg)
+    : amg_(amg ? std::move(amg) : std::make_shared<Amg<V, Exec>>()), options_(options) {
+  require(options.solves >= 1, "AutomaticPreconditioner: a set-up is for one solve at least");
+}
+
+template <class V, class Exec>
+double AutomaticPreconditioner<V, Exec>::bytes(index_t rows, offset_t nonzeros) const {
+  return amg_->bytes(rows, nonzeros);
+}
+
+template <class V, class Exec>
+PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
+                                                             const CsrMatrix<V, Space>& A,
+                                                             const Matrix<V, Space>& layout) {
+  this->taken_ = {};
+  this->choice_.clear();
+  const detail::MultigridCandidate<V, Exec> multigrid = {
+      amg_, [this] { return amg_->hierarchy().operator_complexity(); }, [this] { amg_->clear(); }};
+  auto [taken, told, setup] = detail::choose_preconditioner(
+      ctx, nullptr, A, layout, detail::is_symmetric(A, layout), options_, multigrid);
+  this->taken_ = std::move(taken);
+  this->choice_ = std::move(told);
+  return setup;
 }
 
 template <class V, class Exec>
 PreconditionerSetup AutomaticPreconditioner<V, Exec>::update_values(
     Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout) {
-  return state_->taken ? state_->taken->update_values(ctx, A, layout) : set_up(ctx, A, layout);
+  return this->taken_ ? this->taken_->update_values(ctx, A, layout) : set_up(ctx, A, layout);
 }
 
-template <class V, class Exec>
-void AutomaticPreconditioner<V, Exec>::apply(const Context<Exec>& ctx,
-                                             const Vector<const V, Space>& r,
-                                             const Vector<V, Space>& z) const {
-  require(state_->taken != nullptr, "AutomaticPreconditioner: apply without a set_up");
-  state_->taken->apply(ctx, r, z);
-}
-
-template <class V, class Exec>
-std::optional<PreconditionerOperand<V>> AutomaticPreconditioner<V, Exec>::local() const {
-  if (!state_->taken) return {};
-  return state_->taken->local();
-}
-template <class V, class Exec>
-bool AutomaticPreconditioner<V, Exec>::only_enqueues() const {
-  return state_->taken && state_->taken->only_enqueues();
-}
-template <class V, class Exec>
-bool AutomaticPreconditioner<V, Exec>::varies() const {
-  return state_->taken && state_->taken->varies();
-}
-template <class V, class Exec>
-bool AutomaticPreconditioner<V, Exec>::keeps_symmetry() const {
-  return !state_->taken || state_->taken->keeps_symmetry();
-}
-template <class V, class Exec>
-const std::string& AutomaticPreconditioner<V, Exec>::choice() const {
-  return state_->choice;
-}
-template <class V, class Exec>
-std::shared_ptr<const PreconditionerBase<V, Exec>> AutomaticPreconditioner<V, Exec>::taken() const {
-  return state_->taken;
-}
-
-template class AutomaticPreconditioner<float>;
-template class AutomaticPreconditioner<double>;
+#define CNC_INSTANTIATE(V, Exec)                                                           \
+  template class AutomaticPreconditioner<V, Exec>;                                         \
+  template detail::PreconditionerChoice<V, Exec> detail::choose_preconditioner(            \
+      Context<Exec>&, const std::shared_ptr<detail::OtherRanks>&,                          \
+      const CsrMatrix<V, Exec::memory_space>&, const Matrix<V, Exec::memory_space>&, bool, \
+      const AutomaticOptions&, const detail::MultigridCandidate<V, Exec>&)
+CNC_INSTANTIATE(float, Kokkos::DefaultHostExecutionSpace);
+CNC_INSTANTIATE(double, Kokkos::DefaultHostExecutionSpace);
 #ifdef CNC_KOKKOS_HAS_DEVICE
-template class AutomaticPreconditioner<float, Kokkos::DefaultExecutionSpace>;
-template class AutomaticPreconditioner<double, Kokkos::DefaultExecutionSpace>;
+CNC_INSTANTIATE(float, Kokkos::DefaultExecutionSpace);
+CNC_INSTANTIATE(double, Kokkos::DefaultExecutionSpace);
 #endif
+#undef CNC_INSTANTIATE
 
 }  // namespace cnc

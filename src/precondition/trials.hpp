@@ -1,12 +1,11 @@
 #pragma once
 
-#include <cnc/amg.hpp>
-#include <cnc/incomplete.hpp>
 #include <cnc/solver.hpp>
 
 #include "add_sentence.hpp"
 #include "on_each.hpp"
 #include "precondition/amg/spectral_radius.hpp"
+#include "solve/other_ranks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -86,6 +85,24 @@ class SetUpBefore final : public PreconditionerBase<V, Exec> {
   std::shared_ptr<const Base> made_;
 };
 
+/// What is the same for all ranks of a matrix on several; every call is one of all ranks. Without other ranks it is what is here.
+class OnAllRanks {
+ public:
+  explicit OnAllRanks(OtherRanks* ranks) : ranks_(ranks) {}
+  double sum(double mine) const {
+    if (ranks_ != nullptr) ranks_->add_up(&mine, 1);
+    return mine;
+  }
+  double largest(double mine) const {
+    if (ranks_ != nullptr) ranks_->take_largest(&mine, 1);
+    return mine;
+  }
+  bool anywhere(bool here) const { return largest(here) > 0; }
+
+ private:
+  OtherRanks* ranks_;
+};
+
 /// What a trial has shown of a candidate.
 template <class V, class Exec>
 struct Tried {
@@ -97,37 +114,43 @@ struct Tried {
   std::vector<double> progress;
 };
 
-/// Candidates for one matrix, set up and tried one after the other. The first, Jacobi, is the measure of the others.
+/// Candidates for one matrix, set up and tried one after the other. The first, Jacobi, is the measure of the others. Where other ranks have the rest of
+/// the matrix every call is one of all ranks, and what it says the same on them.
 template <class V, class Exec>
 class Trials {
  public:
   using Space = typename Exec::memory_space;
   using Base = PreconditionerBase<V, Exec>;
 
-  Trials(Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout,
-         bool symmetric, int solves)
-      : ctx_(ctx), A_(A), layout_(layout), solves_(solves), by_cg_(symmetric) {
+  /// ranks: the others; null: there are none.
+  Trials(Context<Exec>& ctx, std::shared_ptr<OtherRanks> ranks, const CsrMatrix<V, Space>& A,
+         const Matrix<V, Space>& layout, bool symmetric, int solves)
+      : ctx_(ctx),
+        ranks_(std::move(ranks)),
+        A_(A),
+        layout_(layout),
+        solves_(solves),
+        by_cg_(symmetric) {
     const auto n = static_cast<std::size_t>(A.rows);
     b_ = uninitialized<V, Space>("cnc::trial", n);
     x_ = uninitialized<V, Space>("cnc::trial", n);
-    on_each(ctx, A.rows, SetRandom<V>{b_.data()});
+    on_each(ctx, A.rows, SetRandom<V>{b_.data(), ranks_ ? ranks_->number_of(0) : 0});
     ctx.fence();
   }
 
-  /// Sets up a candidate and tries it.
+  /// Sets up a candidate and tries it. per_iteration() is asked once it is set up.
+  template <class PerIteration>
   PreconditionerSetup consider(std::shared_ptr<Base> candidate, index_t iterations, double set_up,
-                               double per_iteration, double per_level = 0) {
+                               const PerIteration& per_iteration) {
     if (!by_cg_) solver_.reset();  // its basis is large beside what a set-up takes
+    const OnAllRanks all(ranks_.get());
     const PreconditionerSetup outcome = candidate->set_up(ctx_, A_, layout_);
-    if (!outcome.ok()) {
+    if (all.anywhere(!outcome.ok())) {
       failed_.push_back(candidate->name());
       return outcome;
     }
-    if (auto* const multigrid = dynamic_cast<Amg<V, Exec>*>(candidate.get()))
-      per_iteration += 4 * multigrid->hierarchy().operator_complexity();
-    if (auto* const factors = dynamic_cast<IncompleteFactorization<V, Exec>*>(candidate.get()))
-      per_iteration += per_level * factors->levels();
-    tried_.push_back({std::move(candidate), set_up, per_iteration, iterations, never, false, {}});
+    tried_.push_back(
+        {std::move(candidate), set_up, all.largest(per_iteration()), iterations, never, false, {}});
     observe(tried_.back());
     return outcome;
   }
@@ -169,6 +192,9 @@ class Trials {
     for (const auto& tried : tried_)
       if (tried.candidate == candidate) return iterations(tried);
     return infinite;
+  }
+  bool has_tried(const std::shared_ptr<Base>& candidate) const {
+    return iterations_of(candidate) < infinite;
   }
   double promised() const { return tried_.empty() ? infinite : iterations(least()); }
   /// @}
@@ -232,6 +258,7 @@ class Trials {
       Kokkos::deep_copy(ctx_.execution_space_instance(), x_, V(0));
       report = solver.solve(b_, x_);
     } catch (const OutOfMemory&) {  // of the trial, which may keep more vectors than the solve
+      if (ranks_) throw;            // others may be within an iteration
       solver_.reset();
       if (tried.progress.empty()) tried.promise = never;
       return;
@@ -268,11 +295,12 @@ class Trials {
     }
     solver_.reset();
     solver_.emplace(ctx_, options);
-    solver_->prepare_as_laid_out(A_, layout_);
+    solver_->prepare_as_laid_out(ranks_, A_, layout_);
     return *solver_;
   }
 
   Context<Exec>& ctx_;
+  std::shared_ptr<OtherRanks> ranks_;
   const CsrMatrix<V, Space>& A_;
   const Matrix<V, Space>& layout_;
   int solves_;

@@ -107,10 +107,12 @@ void Solver<V, Exec>::prepare(const Matrix<V, Space>& given) {
 }
 
 template <class V, class Exec>
-void Solver<V, Exec>::prepare_as_laid_out(const CsrMatrix<V, Space>& A,
+void Solver<V, Exec>::prepare_as_laid_out(std::shared_ptr<detail::OtherRanks> ranks,
+                                          const CsrMatrix<V, Space>& A,
                                           const Matrix<V, Space>& layout) {
   State& s = *state_;
   s.prepare(A.rows, A.cols, [&] {
+    s.system.ranks = std::move(ranks);
     s.layouts.take(layout);
     s.source = A;
     s.choose_preconditioner();

@@ -122,8 +122,11 @@ grep -q '^cnc: .*square' err || fail "no partition of what is not square: $(cat 
 expect 1 "${run[@]}" solve poisson2d:30x20 --max-iterations 2 -q
 expect 2 "${run[@]}" solve nothing.mtx
 [ "$(grep -c '^cnc: ' err)" = 1 ] || fail "one message: $(cat err)"
-expect 2 "${run[@]}" solve poisson2d:30x20 --precondition auto
-grep -q '^cnc: .*--precondition auto' err || fail "what is refused is named: $(cat err)"
+expect 0 "${run[@]}" solve poisson2d:90 --precondition auto --json auto.json
+grep -q 'amg: jacobi takes some' out || fail "why it was taken: $(cat out)"
+grep -q 'levels' auto.json || fail "its levels: $(cat auto.json)"
+expect 0 "${run[@]}" solve wathen:12x10 --precondition auto:2
+grep -q 'jacobi takes some' out || fail "why it was taken: $(cat out)"
 expect 2 "${run[@]}" solve poisson2d:30x20 --backend reference
 grep -q "^cnc: .*backend 'reference' does not offer pcg on several ranks$" err || fail "what is lacking is named: $(cat err)"
 expect 0 "${run[@]}" solve A.mtx --rhs random:3 --rtol 1e-11 --reorder rcm --precondition ic0 -o several.mtx
