@@ -47,6 +47,17 @@ void MatrixEntries<wave, Operand, V>::spmv_dot(const Queue& queue, const Operand
   product(queue, A, x, y, dots, nullptr);
 }
 
+/// Calls f with the number of dots as a constant: none, with . y, and y . y as well.
+template <class V, class F>
+void with_count(const ProductDots<V>& dots, const F& f) {
+  if (dots.with == nullptr)
+    f(std::integral_constant<int, 0>());
+  else if (dots.self_result == nullptr)
+    f(std::integral_constant<int, 1>());
+  else
+    f(std::integral_constant<int, 2>());
+}
+
 template <int wave, class Operand, class V>
 void MatrixEntries<wave, Operand, V>::product(const Queue& queue, const Operand& A, const V* x,
                                               V* y, const ProductDots<V>& dots,
@@ -54,12 +65,9 @@ void MatrixEntries<wave, Operand, V>::product(const Queue& queue, const Operand&
   if (dots.with == nullptr && run == nullptr) return spmv(queue, V(1), A, x, V(0), y);
   with_product_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
     const int threads = chosen_threads(queue, tuned);
-    if (dots.with == nullptr)
-      launch_product<wave, 0, false>(queue, rows, threads, x, y, dots, run);
-    else if (dots.self_result == nullptr)
-      launch_product<wave, 1, false>(queue, rows, threads, x, y, dots, run);
-    else
-      launch_product<wave, 2, false>(queue, rows, threads, x, y, dots, run);
+    with_count(dots, [&](auto count) {
+      launch_product<wave, count, false>(queue, rows, threads, x, y, dots, run);
+    });
   });
 }
 
@@ -71,12 +79,9 @@ void MatrixEntries<wave, Operand, V>::product_among_peers(const Queue& queue, co
                                                           const RunState* run) {
   with_product_rows<wave, V>(queue, A, [&](const auto& rows, int tuned) {
     const int threads = chosen_threads(queue, tuned);
-    if (dots.with == nullptr)
-      launch_product_among_peers<wave, 0>(queue, rows, threads, x, y, dots, peers, run);
-    else if (dots.self_result == nullptr)
-      launch_product_among_peers<wave, 1>(queue, rows, threads, x, y, dots, peers, run);
-    else
-      launch_product_among_peers<wave, 2>(queue, rows, threads, x, y, dots, peers, run);
+    with_count(dots, [&](auto count) {
+      launch_product_among_peers<wave, count>(queue, rows, threads, x, y, dots, peers, run);
+    });
   });
 }
 

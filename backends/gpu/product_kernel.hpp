@@ -66,7 +66,8 @@ struct StoreProductAmongPeers {
   }
 };
 
-/// As walk_all, or from the middle on and then from the first unit to there.
+/// As walk_all, or from the middle on and then from the first unit to there. Apart from it, since kernels of coarse levels, which walk several
+/// matrices, have no room on the stack for its variables where they are compiled without optimisation (clang 14).
 template <class Rows, class X, class Sink>
 CNC_GPU_DEVICE void walk_all_from(bool middle, const Rows& rows, const X& x, Sink& sink) {
   const index_t per_pass = rows.units_per_pass(block_threads());

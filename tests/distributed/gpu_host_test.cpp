@@ -1,6 +1,7 @@
 #include "distributed/multigrid_checks.hpp"
 
 #include "support/gpu_host/backends.hpp"
+#include "support/scoped_value.hpp"
 
 #include <target/tuning.hpp>
 
@@ -8,7 +9,6 @@
 #include <functional>
 #include <optional>
 #include <thread>
-#include <utility>
 
 // Ranks with a device each, without devices: kernels of backends/gpu on the host, each process a device of its own, which reach each
 // other's memory, as memory that processes share, or exchange by messages, of MPI.
@@ -28,17 +28,9 @@ Context<>& emulated() {
 }
 
 /// Rows with entries of others up to which a product adds these itself.
-class MostRowsOfHalo {
- public:
-  explicit MostRowsOfHalo(index_t rows)
-      : before_(std::exchange(gpu::tuning::most_rows_of_halo, rows)) {}
-  ~MostRowsOfHalo() { gpu::tuning::most_rows_of_halo = before_; }
-  MostRowsOfHalo(const MostRowsOfHalo&) = delete;
-  MostRowsOfHalo& operator=(const MostRowsOfHalo&) = delete;
-
- private:
-  index_t before_;
-};
+auto most_rows_of_halo(index_t rows) {
+  return ScopedValue<index_t>(gpu::tuning::most_rows_of_halo, rows);
+}
 
 struct ByMessages : LimitedLink {
   ByMessages() : LimitedLink(RankLink::messages) {}
@@ -131,7 +123,8 @@ TEST_CASE("ranks of emulated devices have the same bits on every run") {
   check_both_ways([] { check_bits(emulated()); });
 }
 TEST_CASE("ranks of emulated devices multiply rows with many entries in columns of others") {
-  const MostRowsOfHalo scope(1000);  // so those that have short rows only add them in the product
+  const auto scope =
+      most_rows_of_halo(1000);  // so those that have short rows only add them in the product
   check_both_ways([] { check_long_row(emulated()); });
 }
 TEST_CASE("ranks of emulated devices add rows of others behind the product where these are many") {
@@ -143,7 +136,7 @@ TEST_CASE("ranks of emulated devices add rows of others behind the product where
         .method = method, .form = SolveForm::graph, .preconditioner = PreconditionerKind::none};
     const Outcome<double> in_one = solve_in_parts(emulated(), problem, options);
     CHECK(same_bits(in_one.x, solve_in_parts(emulated(), problem, options).x));
-    const MostRowsOfHalo scope(0);
+    const auto scope = most_rows_of_halo(0);
     const Outcome<double> behind = solve_in_parts(emulated(), problem, options);
     check_solution(problem, behind);
     CHECK(same_bits(behind.x, solve_in_parts(emulated(), problem, options).x));
@@ -152,7 +145,7 @@ TEST_CASE("ranks of emulated devices add rows of others behind the product where
   }
 }
 TEST_CASE("ranks of emulated devices have the same bits by messages as in each other's memory") {
-  const MostRowsOfHalo behind(0);  // as messages do
+  const auto behind = most_rows_of_halo(0);  // as messages do
   const auto problem = known_problem<double>("poisson3d:7");
   for (const Method method : {Method::pcg, Method::pcg_pipelined, Method::bicgstab}) {
     INFO(method_name(method));
@@ -203,19 +196,6 @@ TEST_CASE("emulated devices meet once for each product") {
   }
 }
 
-namespace {
-
-/// Parts are made after iterations alone, for as long as it lives.
-class NothingAtOnce {
- public:
-  ~NothingAtOnce() { gpu::tuning::seconds_of_parts_at_once = before_; }
-
- private:
-  double before_ = std::exchange(gpu::tuning::seconds_of_parts_at_once, 0.0);
-};
-
-}  // namespace
-
 TEST_CASE("emulated devices: runs of few iterations go on where the last one was") {
   const auto problem = known_problem<double>("poisson2d:15x14");
   const PartitionedMatrix<double> A = partitioned(problem.A);
@@ -231,8 +211,8 @@ TEST_CASE("emulated devices: runs of few iterations go on where the last one was
     };
     for (const bool at_once : {true, false}) {
       INFO(method_name(method) << " " << at_once);
-      std::optional<NothingAtOnce> later;
-      if (!at_once) later.emplace();
+      std::optional<ScopedValue<double>> parts_later;
+      if (!at_once) parts_later.emplace(gpu::tuning::seconds_of_parts_at_once, 0.0);
       // Some ranks have another format, so that grids are made as others are.
       options.format = parse_format(world().rank() == 0 ? "dia-symmetric" : "csr");
       DistributedSolver<double> solver(emulated(), options);
@@ -319,15 +299,9 @@ TEST_CASE("emulated devices: float vectors, and ranks without rows") {
 namespace {
 
 /// Devices soon give up waiting for each other.
-class FewPolls {
- public:
-  explicit FewPolls(std::uint32_t polls = 20000)
-      : before_(std::exchange(gpu::tuning::most_polls, polls)) {}
-  ~FewPolls() { gpu::tuning::most_polls = before_; }
-
- private:
-  std::uint32_t before_;
-};
+auto few_polls(std::uint32_t polls = 20000) {
+  return ScopedValue<std::uint32_t>(gpu::tuning::most_polls, polls);
+}
 
 /// z := r between passes, after something that may take its time.
 class Identity final : public PreconditionerBase<double> {
@@ -444,7 +418,7 @@ TEST_CASE("emulated devices: one that is not heard of ends the solve on all") {
   const PartitionedMatrix<double> A = partitioned(problem.A);
   const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
   {
-    const FewPolls few;
+    const auto few = few_polls();
     CHECK_THAT(thrown_by([&] { solver.solve(b, x); }),
                Catch::Matchers::ContainsSubstring("was not heard of any more"));
   }
@@ -468,7 +442,7 @@ TEST_CASE("emulated devices: one not heard of within a launch ends the solve on 
   const PartitionedMatrix<double> A = partitioned(problem.A);
   const Vector<double> b = own_part(A, problem.b), x("x", b.extent(0));
   {
-    const FewPolls hardly_any(4);
+    const auto hardly_any = few_polls(4);
     std::string thrown;  // now and then everybody is in time
     for (int k = 0; k < 50 && thrown.empty(); ++k) thrown = thrown_by([&] { solver.solve(b, x); });
     CHECK_THAT(thrown, Catch::Matchers::ContainsSubstring("not heard of any more") ||

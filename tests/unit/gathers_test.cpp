@@ -2,6 +2,7 @@
 // which go by other widths then, the same numbers to what rounding leaves.
 
 #include "support/catch.hpp"
+#include "support/scoped_value.hpp"
 
 #include <cnc/backend.hpp>
 #include <cnc/convert.hpp>
@@ -15,20 +16,19 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
-#include <utility>
 
 using namespace cnc;
+using cnc::testing::ScopedValue;
 
 namespace {
 
 template <class V>
 Vector<V> product(const Context<>& ctx, const Matrix<V>& A, const Vector<V>& x,
                   bool by_instruction) {
-  const bool before = std::exchange(openmp::gathers_are_fast, by_instruction);
+  const ScopedValue scope(openmp::gathers_are_fast, by_instruction);
   const Vector<V> y("y", x.extent(0));
   spmv(ctx, V(1), A, x, V(0), y);
   ctx.fence();
-  openmp::gathers_are_fast = before;
   return y;
 }
 

@@ -6,6 +6,7 @@
 #include "support/random_matrix.hpp"
 #include "support/same_matrix.hpp"
 #include "support/sanitized.hpp"
+#include "support/scoped_value.hpp"
 #include "support/set_up_threads.hpp"
 #include "support/solve_problem.hpp"
 
@@ -25,7 +26,6 @@
 #include <cstring>
 #include <map>
 #include <set>
-#include <utility>
 
 namespace cnc::testing {
 namespace {
@@ -274,14 +274,8 @@ TEST_CASE(
 
 namespace {
 
-/// Parts are made after iterations alone, for as long as it lives.
-struct NothingAtOnce {
-  double before = std::exchange(gpu::tuning::seconds_of_parts_at_once, 0.0);
-  NothingAtOnce() = default;
-  ~NothingAtOnce() { gpu::tuning::seconds_of_parts_at_once = before; }
-  NothingAtOnce(const NothingAtOnce&) = delete;
-  NothingAtOnce& operator=(const NothingAtOnce&) = delete;
-};
+/// Parts are made after iterations alone.
+auto nothing_at_once() { return ScopedValue(gpu::tuning::seconds_of_parts_at_once, 0.0); }
 
 /// Iterations after which iterates are still alike: rounding grows twentyfold in ten of bicgstab's, in any form.
 index_t many_iterations(Method method) { return method == Method::bicgstab ? 16 : 40; }
@@ -405,7 +399,7 @@ TEST_CASE("bicgstab with two meetings has the iterates of the reference's bicgst
 }
 
 TEST_CASE("the automatic form meets once when iterations have paid for the parts") {
-  const NothingAtOnce scope;
+  const auto scope = nothing_at_once();
   const auto P = known_problem<double>("poisson2d:20x17");
   const double price = gpu::tuning::seconds_of_parts_of_graph * double(P.A.columns.extent(0));
   const auto wait =
@@ -437,7 +431,7 @@ TEST_CASE("the automatic form meets once when iterations have paid for the parts
 }
 
 TEST_CASE("a recurrence goes over to one meeting where the parts are made") {
-  const NothingAtOnce scope;
+  const auto scope = nothing_at_once();
   const auto P = known_problem<double>("poisson2d:20x17");
   for (const Method method : methods_with_form) {
     SolveOptions options = stopped<double>(method, SolveForm::automatic, many_iterations(method));
@@ -455,7 +449,7 @@ TEST_CASE("a recurrence goes over to one meeting where the parts are made") {
 }
 
 TEST_CASE("chebyshev learns the same spectrum from steps of pcg with one meeting") {
-  const NothingAtOnce scope;
+  const auto scope = nothing_at_once();
   const auto P = known_problem<double>("poisson2d:20x17");
   SolveOptions options;
   options.method = Method::chebyshev;
@@ -527,7 +521,7 @@ TEST_CASE("parts that are made at once are there for the first iteration") {
 }
 
 TEST_CASE("the form may be asked for after prepare") {
-  const NothingAtOnce scope;
+  const auto scope = nothing_at_once();
   const auto P = known_problem<double>("poisson2d:20x17");
   for (const Backend* backend : emulated) {
     INFO(backend->name);
@@ -594,7 +588,7 @@ TEST_CASE(
 }
 
 TEST_CASE("update_values with a layout finds another pattern where the old one was") {
-  const NothingAtOnce scope;
+  const auto scope = nothing_at_once();
   Couplings near(200), far(200);
   for (index_t i = 0; i < near.rows; ++i) {
     near.couple(i, (i + 1) % near.rows);
@@ -629,15 +623,6 @@ TEST_CASE("update_values with a layout finds another pattern where the old one w
 }
 
 namespace {
-
-/// Those who wait do so for a moment, for as long as it lives.
-struct FewPolls {
-  std::uint32_t before = std::exchange(gpu::tuning::most_polls, 100u);
-  FewPolls() = default;
-  ~FewPolls() { gpu::tuning::most_polls = before; }
-  FewPolls(const FewPolls&) = delete;
-  FewPolls& operator=(const FewPolls&) = delete;
-};
 
 /// Runs of a backend with vectors of their own.
 template <class Operand>
@@ -696,8 +681,8 @@ TEST_CASE("blocks that wait in vain for others end with an error, and the next r
     DirectRun expected(*backend, operand, r), lost(*backend, operand, r);
     expected.run(SolveForm::one_meeting, 5, true);
     {
-      const FewPolls scope;
-      *lost.device_plan().halo->arrived -= 1;  // one that will never come
+      const ScopedValue few_polls(gpu::tuning::most_polls, 100u);  // who waits does so for a moment
+      *lost.device_plan().halo->arrived -= 1;                      // one that will never come
       CHECK_THROWS_AS(lost.run(SolveForm::one_meeting, 5, true), DeviceError);
     }
     CHECK(same_bits(lost.memory[methods::Cg<double>::r], r));
