@@ -44,6 +44,7 @@ PreconditionerSetup DistributedAutomaticPreconditioner<V, Exec>::choose(
       ctx, ranks->is_alone() ? nullptr : ranks, A, layout, mirrored, options_, multigrid);
   detail::wait_for(ctx.execution_space_instance());
   ranks->require_all();
+  amg_->require_all();
   this->taken_ = std::move(taken);
   this->choice_ = std::move(told);
   return setup;

@@ -3,6 +3,8 @@
 #include "support/gpu_host/backends.hpp"
 #include "support/scoped_value.hpp"
 
+#include <cnc/distributed_automatic.hpp>
+
 #include <target/tuning.hpp>
 
 #include <chrono>
@@ -106,6 +108,16 @@ TEST_CASE("ranks of emulated devices have preconditioners of their blocks") {
 }
 TEST_CASE("ranks of emulated devices have multigrid of the whole matrix") {
   check_both_ways([] { check_multigrid(emulated()); });
+}
+TEST_CASE("ranks of emulated devices choose a preconditioner together") {
+  check_both_ways([] {
+    const auto problem = known_problem<double>("poisson2d:30x20");
+    const auto object =
+        std::make_shared<DistributedAutomaticPreconditioner<double>>(AutomaticOptions{1000});
+    check_solution(problem, solve_in_parts<double>(emulated(), problem, {.rtol = 1e-9}, object));
+    CHECK(object->name() == "amg");
+    CHECK(same_on_all(object->choice()));
+  });
 }
 TEST_CASE("ranks of emulated devices have coarse levels of multigrid on fewer ranks") {
   check_both_ways([] { check_gathered(emulated()); });
