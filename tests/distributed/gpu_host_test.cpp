@@ -114,7 +114,8 @@ TEST_CASE("ranks of emulated devices choose a preconditioner together") {
     const auto problem = known_problem<double>("poisson2d:30x20");
     const auto object =
         std::make_shared<DistributedAutomaticPreconditioner<double>>(AutomaticOptions{1000});
-    check_solution(problem, solve_in_parts<double>(emulated(), problem, {.rtol = 1e-9}, object));
+    const std::shared_ptr<PreconditionerBase<double>> given = object;
+    check_solution(problem, solve_in_parts(emulated(), problem, {.rtol = 1e-9}, given));
     CHECK(object->name() == "amg");
     CHECK(same_on_all(object->choice()));
   });
