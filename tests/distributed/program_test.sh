@@ -122,7 +122,7 @@ grep -q '^cnc: .*square' err || fail "no partition of what is not square: $(cat 
 expect 1 "${run[@]}" solve poisson2d:30x20 --max-iterations 2 -q
 expect 2 "${run[@]}" solve nothing.mtx
 [ "$(grep -c '^cnc: ' err)" = 1 ] || fail "one message: $(cat err)"
-expect 0 "${run[@]}" solve poisson2d:90 --precondition auto --json auto.json
+expect 0 "${run[@]}" solve poisson2d:90 --precondition auto:100 --json auto.json
 grep -q 'amg: jacobi takes some' out || fail "why it was taken: $(cat out)"
 grep -q 'levels' auto.json || fail "its levels: $(cat auto.json)"
 expect 0 "${run[@]}" solve wathen:12x10 --precondition auto:2
