@@ -13,13 +13,16 @@ struct AutomaticOptions {
   int solves = 1;  ///< right-hand sides that a set-up is for
 };
 
-namespace detail {
-
-/// A preconditioner that is one of several, once it has been taken in a set-up. Base: PreconditionerBase, or a class derived from it.
+/// A preconditioner that a set-up takes from several: what AutomaticPreconditioner and DistributedAutomaticPreconditioner have in common.
+/// Base: PreconditionerBase, or a class derived from it.
 template <class V, class Exec, class Base>
 class OneOfSeveral : public Base {
  public:
   using Space = typename Exec::memory_space;  ///< of the vectors
+
+  OneOfSeveral() = default;
+  OneOfSeveral(const OneOfSeveral&) = delete;
+  OneOfSeveral& operator=(const OneOfSeveral&) = delete;
 
   /// That of the one taken; "auto" before a set-up.
   std::string name() const override { return taken_ ? taken_->name() : "auto"; }
@@ -27,7 +30,7 @@ class OneOfSeveral : public Base {
   /// What PreconditionerBase says of them.
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override {
-    require(taken_ != nullptr, "AutomaticPreconditioner: apply without a set_up");
+    require(taken_ != nullptr, "a preconditioner that is chosen: apply without a set_up");
     taken_->apply(ctx, r, z);
   }
   std::optional<PreconditionerOperand<V>> local() const override {
@@ -49,8 +52,6 @@ class OneOfSeveral : public Base {
   std::string choice_;                                  ///< what choice() says
 };
 
-}  // namespace detail
-
 /// The preconditioner that promises the least work for a matrix: Jacobi, incomplete factorisations or multigrid, by a short trial of each that comes
 /// into question.
 ///
@@ -63,8 +64,7 @@ class OneOfSeveral : public Base {
 /// Cost     set_up 45 products for Jacobi's trial. Where that promises more work than 100 products and than a set-up, the set-ups and trials of the others; before factors are
 ///          tried, and where Jacobi may be enough, its trial is repeated for 120 products, on a device for 240; update_values is that of the candidate taken.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
-class AutomaticPreconditioner final
-    : public detail::OneOfSeveral<V, Exec, PreconditionerBase<V, Exec>> {
+class AutomaticPreconditioner final : public OneOfSeveral<V, Exec, PreconditionerBase<V, Exec>> {
  public:
   using typename PreconditionerBase<V, Exec>::Space;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A preconditioner for a matrix on several ranks by what each promises. Part of cnc::mpi, as distributed.hpp is.
+// The choice of a preconditioner for a matrix on several ranks. Part of cnc::mpi, as distributed.hpp is.
 
 #include <cnc/automatic_preconditioner.hpp>
 #include <cnc/distributed_amg.hpp>
@@ -10,14 +10,15 @@
 namespace cnc {
 
 /// AutomaticPreconditioner for DistributedSolver: all ranks take the same, by trials with the whole matrix. Candidates are Jacobi and
-/// incomplete factorisations of the own blocks, and DistributedAmg.
+/// incomplete factorisations of the own blocks, and DistributedAmg, so what is taken depends on the number of ranks and the partition.
 ///
-/// Errors   as AutomaticPreconditioner, on all ranks; InvalidArgument (options that differ between ranks); OutOfMemory, where a trial has no room for its vectors.
-/// Cost     that of AutomaticPreconditioner. What is counted in products leaves out their exchanges. update_values is a set_up where one rank's layout
-///          is built anew, else that of the candidate taken.
+/// Errors   as AutomaticPreconditioner, on all ranks: the others get RankError. InvalidArgument (options that differ between ranks; not given to a
+///          DistributedSolver), DeviceError (a device of another rank was waited for in vain). After an error nothing is taken.
+/// Cost     that of AutomaticPreconditioner. Products are counted with entries in columns of other ranks, but without the time of exchanges. update_values is
+///          that of the candidate taken, or a set_up: where nothing is taken, or where a rank's layout is built anew.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class DistributedAutomaticPreconditioner final
-    : public detail::OneOfSeveral<V, Exec, PartitionedPreconditioner<V, Exec>> {
+    : public OneOfSeveral<V, Exec, PartitionedPreconditioner<V, Exec>> {
  public:
   using typename PreconditionerBase<V, Exec>::Space;
 
@@ -37,6 +38,7 @@ class DistributedAutomaticPreconditioner final
   /// @}
 
  private:
+  void forget();  ///< what was taken
   PreconditionerSetup choose(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,
                              const Matrix<V, Space>& layout);
   PreconditionerSetup on_all(Context<Exec>& ctx, const CsrMatrix<V, Space>& A,

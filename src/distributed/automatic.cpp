@@ -32,6 +32,12 @@ void DistributedAutomaticPreconditioner<V, Exec>::require_all() const {
 }
 
 template <class V, class Exec>
+void DistributedAutomaticPreconditioner<V, Exec>::forget() {
+  this->taken_ = {};
+  this->choice_.clear();
+}
+
+template <class V, class Exec>
 PreconditionerSetup DistributedAutomaticPreconditioner<V, Exec>::choose(
     Context<Exec>& ctx, const CsrMatrix<V, Space>& A, const Matrix<V, Space>& layout) {
   const auto& halo = detail::PartitionAccess::halo(matrix_);
@@ -67,14 +73,14 @@ PreconditionerSetup DistributedAutomaticPreconditioner<V, Exec>::on_all(
       // The layout of one rank may be built anew for other values, and those of others not.
       if (!halo->channel->anywhere(anew || this->taken_ == nullptr)) {
         outcome = this->taken_->update_values(ctx, A, layout);
-        return;
+      } else {
+        forget();
+        outcome = choose(ctx, A, layout);
       }
-      this->taken_ = {};
-      this->choice_.clear();
-      outcome = choose(ctx, A, layout);
+      halo->channel->anywhere(false);  // where it has failed on one rank it has on all
     });
   } catch (...) {  // what was taken may be in pieces
-    this->taken_ = {};
+    forget();
     amg_->clear();
     throw;
   }

@@ -49,12 +49,15 @@ struct Costs {
             .doubtful = std::min(100 * lead, 0.85 * setup)};
   }
   /// How many times less a product takes by the layout than by CSR. Where it reads next to nothing of the matrix, arithmetic is what is left.
+  /// beside: what entries in columns of other ranks take, in any layout.
   template <class V, class Space>
   static double lead_of(const OnAllRanks& all, const CsrMatrix<V, Space>& A,
-                        const Matrix<V, Space>& layout) {
+                        const Matrix<V, Space>& layout, const Cost& beside) {
     const double arithmetic = 0.3 * sizeof(V) * double(A.blocks());
-    const double by_layout = std::max(arithmetic, spmv_cost(layout, sizeof(V)).bytes);
-    return std::max(1.0, all.sum(A.spmv_cost(sizeof(V)).bytes) / std::max(1.0, all.sum(by_layout)));
+    const double by_csr = all.sum(A.spmv_cost(sizeof(V)).bytes + beside.bytes);
+    const double by_layout =
+        all.sum(std::max(arithmetic, spmv_cost(layout, sizeof(V)).bytes) + beside.bytes);
+    return std::max(1.0, by_csr / std::max(1.0, by_layout));
   }
 
   /// Of devices: what a kernel takes beside its bytes, and factors by a thread of the host, count as well. Constants of an H200 and an H100; of a smaller device
@@ -101,12 +104,15 @@ PreconditionerChoice<V, Exec> choose_preconditioner(
   constexpr index_t worth_levels = 500;
   const OnAllRanks all(ranks.get());
   const double all_rows = ranks ? double(ranks->all_rows()) : A.rows;
+  const Cost beside = ranks ? ranks->halo_cost(sizeof(V)) : Cost();
+  const double entries = double(A.blocks()) + beside.flops / 2;
   const auto costs = [&] {
-    if constexpr (is_host_space<typename Exec::memory_space>)
-      return Costs::of_host(Costs::lead_of(all, A, layout),
-                            all.sum(double(A.blocks())) / std::max(1.0, all_rows));
-    else
-      return Costs::of_device(all.largest(double(A.blocks())), sizeof(V));
+    if constexpr (is_host_space<typename Exec::memory_space>) {
+      const double lead = Costs::lead_of(all, A, layout, beside);
+      return Costs::of_host(lead, all.sum(entries) / std::max(1.0, all_rows));
+    } else {
+      return Costs::of_device(all.largest(entries), sizeof(V));
+    }
   }();
   const bool symmetric =
       mirrored &&

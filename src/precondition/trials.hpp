@@ -98,6 +98,10 @@ class OnAllRanks {
     return mine;
   }
   bool anywhere(bool here) const { return largest(here) > 0; }
+  /// What the first rank has worked out: functions of the mathematical library may round otherwise on another processor.
+  double of_first(double value) const {
+    return ranks_ != nullptr ? ranks_->of_first(value) : value;
+  }
 
  private:
   OtherRanks* ranks_;
@@ -115,7 +119,7 @@ struct Tried {
 };
 
 /// Candidates for one matrix, set up and tried one after the other. The first, Jacobi, is the measure of the others. Where other ranks have the rest of
-/// the matrix every call is one of all ranks, and what it says the same on them.
+/// the matrix every call is one of all ranks, and says the same on them.
 template <class V, class Exec>
 class Trials {
  public:
@@ -251,23 +255,35 @@ class Trials {
   /// Tries a candidate whose set-up is done.
   void observe(Tried<V, Exec>& tried) {
     const Base& candidate = *tried.candidate;
+    const OnAllRanks all(ranks_.get());
     SolveReport report;
+    bool has_room = true;
     try {
-      Solver<V, Exec>& solver = solver_for(candidate.varies(), tried.trial);
-      solver.set_preconditioner(std::make_shared<SetUpBefore<V, Exec>>(tried.candidate));
-      Kokkos::deep_copy(ctx_.execution_space_instance(), x_, V(0));
-      report = solver.solve(b_, x_);
+      (void)solver_for(candidate.varies(), tried.trial);
     } catch (const OutOfMemory&) {  // of the trial, which may keep more vectors than the solve
-      if (ranks_) throw;            // others may be within an iteration
+      has_room = false;
+    }
+    has_room = !all.anywhere(!has_room);
+    if (has_room) try {
+        solver_->set_preconditioner(std::make_shared<SetUpBefore<V, Exec>>(tried.candidate));
+        Kokkos::deep_copy(ctx_.execution_space_instance(), x_, V(0));
+        report = solver_->solve(b_, x_);
+      } catch (const OutOfMemory&) {
+        if (ranks_) throw;  // others may be within an iteration
+        has_room = false;
+      }
+    if (!has_room) {
       solver_.reset();
       if (tried.progress.empty()) tried.promise = never;
       return;
     }
     const double rate =
         report.status == SolveStatus::not_positive_definite ? 1 : rate_of(report, by_cg_);
-    tried.promise = rate < 1 ? std::min(never, std::ceil(digits / -std::log(rate))) : never;
+    tried.promise =
+        all.of_first(rate < 1 ? std::min(never, std::ceil(digits / -std::log(rate))) : never);
     tried.has_converged = report.converged();
     tried.progress = progress_of(report, by_cg_);
+    for (double& come : tried.progress) come = all.of_first(come);
     // Its preconditioner being positive definite, it is A that is not.
     if (by_cg_ && &tried == &tried_.front() &&
         report.status == SolveStatus::not_positive_definite) {

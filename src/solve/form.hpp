@@ -95,7 +95,7 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
                      " for this matrix and preconditioner";
   if ((asked == SolveForm::resident || asked == SolveForm::one_meeting) && !local)
     text += ", which is not local to a row or block";
-  else if (is_run(asked) && !local && system.plans() && !system.preconditioner().only_enqueues())
+  else if (is_run(asked) && !local && system.plans() && !system.only_enqueues())
     text += ", which must promise that it only enqueues";
   throw UnsupportedOperation(text + "; 'automatic' takes the best there is");
 }

@@ -439,6 +439,7 @@ struct Solver<V, Exec>::State {
 
   SolveReport solve(const Vector<const V, Space>& b, const Vector<V, Space>& x,
                     const SolveOptions& with) {
+    system.agree_on_preconditioner();
     const std::span<const Method> methods = methods_offered();
     system.uses_normal = false;
     SolveReport report;

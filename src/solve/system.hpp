@@ -51,6 +51,7 @@ struct System {
   LocalPreconditioner<V, Exec> built_in;
   LocalPreconditioner<V, Exec> of_normal;  ///< of A^T A, where Method::automatic comes to it
   bool uses_normal = false;                ///< the one of A^T A is in use
+  bool enqueues_on_all = false;            ///< the caller's only enqueues on every rank
   std::shared_ptr<PreconditionerBase<V, Exec>> given;  ///< the caller's, in its place
   std::uint64_t version = 0;                           ///< of the caller's as it is set up
   /// Those that have the other rows, where this is the block of the own rows and columns; null: there are none.
@@ -428,11 +429,18 @@ struct System {
            });
   }
 
+  /// Whether the preconditioner does, on all ranks: theirs are of other blocks, which may differ in that.
+  bool only_enqueues() const { return ranks ? enqueues_on_all : preconditioner().only_enqueues(); }
+  /// Finds out what only_enqueues() says, at the beginning of a solve.
+  void agree_on_preconditioner() {
+    if (ranks && given) enqueues_on_all = !anywhere(!given->only_enqueues());
+  }
+
   /// Whether the backend runs many iterations in one call. A run has passes apply the preconditioner; those of devices,
   /// which are planned, can have it enqueued between them.
   bool runs(Method method) const {
     if (matrix_free || !is_phased(method)) return false;
-    if (!is_local() && !(preconditioner().only_enqueues() && plans())) return false;
+    if (!is_local() && !(only_enqueues() && plans())) return false;
     return with_operand([&](const auto& A) {
       return ctx->template matrices<V>(A).run[static_cast<int>(method)] != nullptr;
     });

@@ -319,13 +319,14 @@ auto few_polls(std::uint32_t polls = 20000) {
 /// z := r between passes, after something that may take its time.
 class Identity final : public PreconditionerBase<double> {
  public:
-  explicit Identity(std::function<void(int call)> before) : before_(std::move(before)) {}
+  explicit Identity(std::function<void(int call)> before, bool only_enqueues = true)
+      : before_(std::move(before)), only_enqueues_(only_enqueues) {}
   std::string name() const override { return "identity"; }
   double bytes(index_t, offset_t) const override { return 0; }
   PreconditionerSetup set_up(Context<>&, const CsrMatrix<double>&, const Matrix<double>&) override {
     return {};
   }
-  bool only_enqueues() const override { return true; }
+  bool only_enqueues() const override { return only_enqueues_; }
   void apply(const Context<>&, const Vector<const double>& r,
              const Vector<double>& z) const override {
     before_(++calls_);
@@ -335,10 +336,22 @@ class Identity final : public PreconditionerBase<double> {
 
  private:
   std::function<void(int)> before_;
+  bool only_enqueues_;
   mutable int calls_ = 0;
 };
 
 }  // namespace
+
+TEST_CASE(
+    "emulated devices: a preconditioner that does not only enqueue on one rank keeps all from "
+    "runs") {
+  const auto problem = known_problem<double>("poisson2d:15x14");
+  const std::shared_ptr<PreconditionerBase<double>> identity =
+      std::make_shared<Identity>([](int) {}, world().rank() != 0);
+  const Outcome<double> outcome = solve_in_parts(emulated(), problem, {.rtol = 1e-9}, identity);
+  check_solution(problem, outcome);
+  CHECK(outcome.report.form == SolveForm::fused_steps);
+}
 
 TEST_CASE("emulated devices: what is between passes is enqueued equally often on all ranks") {
   const auto problem = known_problem<double>("poisson2d:15x14");
