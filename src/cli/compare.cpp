@@ -6,6 +6,7 @@
 #include "progress.hpp"
 #include "session.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -38,6 +39,19 @@ CompareRequest request_from(const CompareArguments& arguments) {
   return request;
 }
 
+/// Errors   InvalidArgument (no backend takes part that they mean something to).
+void check_block_threads(const CompareRequest& request) {
+  if (request.block_threads == 0) return;
+  const auto& names = request.backends;
+  const auto is_device = [&](const Backend* backend) {
+    return backend->memory == MemorySpace::device && availability_of(*backend).usable &&
+           (names.empty() || std::find(names.begin(), names.end(), backend->name) != names.end());
+  };
+  const auto& all = backends();
+  if (request.memory == "host" || std::none_of(all.begin(), all.end(), is_device))
+    throw InvalidArgument("--block-threads is for backends of devices");
+}
+
 /// One matrix on 1, 2, 4, ... processes.
 int compare_ranks(const CompareArguments& arguments, const Ranks& ranks) {
   if (ranks.size() == 1)
@@ -46,6 +60,7 @@ int compare_ranks(const CompareArguments& arguments, const Ranks& ranks) {
   if (!request.formats.empty() || request.variants || request.backends.size() > 1)
     throw InvalidArgument("compare --ranks: one backend in its own format");
   if (request.memory == "all") request.memory = "host";
+  check_block_threads(request);
   check_outputs({arguments.json}, {arguments.source});
   const std::string backend = request.backends.empty() ? "auto" : request.backends.front();
   const int threads = ranks.threads(request.threads);
@@ -74,6 +89,7 @@ int compare(const CompareArguments& arguments, const Ranks& ranks) {
   if (arguments.ranks) return compare_ranks(arguments, ranks);
   if (ranks.size() > 1) throw InvalidArgument("compare works on several ranks with --ranks alone");
   const CompareRequest request = request_from(arguments);
+  check_block_threads(request);
   check_outputs({arguments.json}, {arguments.source});
   const bool report = arguments.json != "-";
 

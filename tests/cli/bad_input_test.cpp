@@ -54,6 +54,8 @@ TEST_CASE("wrong usage ends with code 2 and one line") {
                 "--spectrum is for --solver chebyshev");
   check_refused({"solve", "poisson3d:4", "--memory", "host", "--block-threads", "128"},
                 "--block-threads is for backends of devices");
+  check_refused({"compare", "poisson3d:4", "--backends", "openmp", "--block-threads", "128"},
+                "--block-threads is for backends of devices");
   check_refused({"solve", "poisson3d:4", "--arithmetic", "exact"}, "compensated-fused");
   check_refused({"solve", "poisson3d:4", "--format", "bcsr:99"}, "bcsr:99");
   check_refused({"solve", "poisson3d:4", "--backend", "abacus"}, "abacus");
