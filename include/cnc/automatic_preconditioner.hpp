@@ -26,20 +26,23 @@ class OneOfSeveral : public Base {
 
   /// That of the one taken; "auto" before a set-up.
   std::string name() const override { return taken_ ? taken_->name() : "auto"; }
-  /// @{
-  /// What PreconditionerBase says of them.
+  /// z := what the one taken makes of r.
+  /// Errors   InvalidArgument (none is taken), and its own.
   void apply(const Context<Exec>& ctx, const Vector<const V, Space>& r,
              const Vector<V, Space>& z) const override {
     require(taken_ != nullptr, "a preconditioner that is chosen: apply without a set_up");
     taken_->apply(ctx, r, z);
   }
+  /// That of the one taken; empty before a set-up.
   std::optional<PreconditionerOperand<V>> local() const override {
     return taken_ ? taken_->local() : std::nullopt;
   }
+  /// Whether the one taken does.
   bool only_enqueues() const override { return taken_ && taken_->only_enqueues(); }
+  /// Whether the one taken does.
   bool varies() const override { return taken_ && taken_->varies(); }
+  /// Whether the one taken does; before a set-up it is assumed to.
   bool keeps_symmetry() const override { return !taken_ || taken_->keeps_symmetry(); }
-  /// @}
 
   const std::string& choice() const {
     return choice_;
