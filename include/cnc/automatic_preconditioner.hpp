@@ -44,9 +44,8 @@ class OneOfSeveral : public Base {
   /// Whether the one taken does; before a set-up it is assumed to.
   bool keeps_symmetry() const override { return !taken_ || taken_->keeps_symmetry(); }
 
-  const std::string& choice() const {
-    return choice_;
-  }  ///< what was tried and why this one was taken
+  /// What was tried and why this one was taken.
+  const std::string& choice() const { return choice_; }
   /// The one taken; null before a set-up.
   std::shared_ptr<const PreconditionerBase<V, Exec>> taken() const { return taken_; }
 

@@ -162,9 +162,8 @@ struct SolveOptions {
   /// after the other.
   Arithmetic arithmetic = Arithmetic::fast;
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;  ///< one that is built in
-  int preconditioner_block_size =
-      0;  ///< block_jacobi; 0: that of the layout or, if `auto` chose one without blocks, of the pattern
-  FormatSpec format = {};  ///< layout to build in prepare; "auto" chooses
+  int preconditioner_block_size = 0;  ///< block_jacobi; 0: that of the layout or, if `auto` chose one without blocks, of the pattern
+  FormatSpec format = {};             ///< layout to build in prepare; "auto" chooses
   StoragePrecision storage = StoragePrecision::lossless;  ///< of the matrix
   Reordering reordering = Reordering::none;               ///< of the rows
   /// The caller vouches for every CSR and BCSR matrix given: offsets and columns are in range, and the columns

@@ -6,7 +6,6 @@
 #include "progress.hpp"
 #include "session.hpp"
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -41,14 +40,7 @@ CompareRequest request_from(const CompareArguments& arguments) {
 
 /// Errors   InvalidArgument (no backend takes part that they mean something to).
 void check_block_threads(const CompareRequest& request) {
-  if (request.block_threads == 0) return;
-  const auto& names = request.backends;
-  const auto is_device = [&](const Backend* backend) {
-    return backend->memory == MemorySpace::device && availability_of(*backend).usable &&
-           (names.empty() || std::find(names.begin(), names.end(), backend->name) != names.end());
-  };
-  const auto& all = backends();
-  if (request.memory == "host" || std::none_of(all.begin(), all.end(), is_device))
+  if (request.block_threads > 0 && chosen_backends(request, MemorySpace::device).empty())
     throw InvalidArgument("--block-threads is for backends of devices");
 }
 

@@ -13,20 +13,6 @@ namespace {
 
 using Tell = std::function<void(const std::string&)>;
 
-/// Usable backends of one memory; those asked for by name are refused when they are not usable.
-std::vector<const Backend*> chosen_backends(const CompareRequest& request, MemorySpace memory) {
-  std::vector<const Backend*> chosen;
-  if (!admits(request.memory, memory)) return chosen;
-  const auto& names = request.backends;
-  for (const Backend* backend : backends()) {
-    const bool named = std::find(names.begin(), names.end(), backend->name) != names.end();
-    if (backend->memory != memory || (!names.empty() && !named)) continue;
-    if (!named && backend->variant && !request.variants) continue;
-    if (availability_of(*backend).usable) chosen.push_back(backend);
-  }
-  return chosen;
-}
-
 /// body(ctx) with a context for each of them, in the memory of Exec.
 template <class Exec, class Body>
 void for_each_context(const CompareRequest& request, const Body& body) {
@@ -226,6 +212,19 @@ void measure_streams(const CompareRequest& request, Comparison& result) {
 }
 
 }  // namespace
+
+std::vector<const Backend*> chosen_backends(const CompareRequest& request, MemorySpace memory) {
+  std::vector<const Backend*> chosen;
+  if (!admits(request.memory, memory)) return chosen;
+  const auto& names = request.backends;
+  for (const Backend* backend : backends()) {
+    const bool named = std::find(names.begin(), names.end(), backend->name) != names.end();
+    if (backend->memory != memory || (!names.empty() && !named)) continue;
+    if (!named && backend->variant && !request.variants) continue;
+    if (availability_of(*backend).usable) chosen.push_back(backend);
+  }
+  return chosen;
+}
 
 Comparison measure_all(const CsrMatrix<double>& A, const CompareRequest& asked, const Tell& tell) {
   Comparison result;

@@ -78,6 +78,9 @@ struct Comparison {
   std::vector<std::string> notes;  ///< what was left out, and why
 };
 
+/// Usable backends of one memory; those asked for by name are refused when they are not usable.
+std::vector<const Backend*> chosen_backends(const CompareRequest& request, MemorySpace memory);
+
 /// Runs everything. `tell` hears what is being measured.
 /// Errors   as Context and build_format.
 Comparison measure_all(const CsrMatrix<double>& A, const CompareRequest& request,

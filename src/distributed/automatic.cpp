@@ -44,10 +44,9 @@ PreconditionerSetup DistributedAutomaticPreconditioner<V, Exec>::choose(
   const bool between = detail::is_symmetric_between_ranks(*halo);
   const bool mirrored = !halo->channel->anywhere(!between || !detail::is_symmetric(A, layout));
   const auto ranks = std::make_shared<detail::AmongRanks<V, Exec>>(ctx, halo);
-  const detail::MultigridCandidate<V, Exec> multigrid = {
-      amg_, [this] { return amg_->hierarchy().operator_complexity(); }, [this] { amg_->clear(); }};
   auto [taken, told, setup] = detail::choose_preconditioner<V, Exec>(
-      ctx, ranks->is_alone() ? nullptr : ranks, A, layout, mirrored, options_, multigrid);
+      ctx, ranks->is_alone() ? nullptr : ranks, A, layout, mirrored, options_,
+      detail::multigrid_candidate<V, Exec>(amg_));
   detail::wait_for(ctx.execution_space_instance());
   ranks->require_all();
   amg_->require_all();

@@ -207,10 +207,9 @@ PreconditionerSetup AutomaticPreconditioner<V, Exec>::set_up(Context<Exec>& ctx,
                                                              const Matrix<V, Space>& layout) {
   this->taken_ = {};
   this->choice_.clear();
-  const detail::MultigridCandidate<V, Exec> multigrid = {
-      amg_, [this] { return amg_->hierarchy().operator_complexity(); }, [this] { amg_->clear(); }};
-  auto [taken, told, setup] = detail::choose_preconditioner(
-      ctx, nullptr, A, layout, detail::is_symmetric(A, layout), options_, multigrid);
+  auto [taken, told, setup] =
+      detail::choose_preconditioner(ctx, nullptr, A, layout, detail::is_symmetric(A, layout),
+                                    options_, detail::multigrid_candidate<V, Exec>(amg_));
   this->taken_ = std::move(taken);
   this->choice_ = std::move(told);
   return setup;

@@ -19,6 +19,12 @@ struct MultigridCandidate {
   std::function<void()> clear;                  ///< where another is taken
 };
 
+/// An Amg or a DistributedAmg as such.
+template <class V, class Exec, class Multigrid>
+MultigridCandidate<V, Exec> multigrid_candidate(const std::shared_ptr<Multigrid>& amg) {
+  return {amg, [amg] { return amg->hierarchy().operator_complexity(); }, [amg] { amg->clear(); }};
+}
+
 template <class V, class Exec>
 struct PreconditionerChoice {
   std::shared_ptr<PreconditionerBase<V, Exec>> taken;  ///< null: none could be set up
