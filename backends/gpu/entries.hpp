@@ -116,7 +116,7 @@ struct MatrixEntries {
   /// The same in a run: does nothing once that is over.
   static void product(const Queue&, const Operand& A, const V* x, V* y, const ProductDots<V>&,
                       const RunState*);
-  /// The same by all ranks, with the whole matrix (goes_in_one); or of the own rows, where entries of x are only sent (to_send_only).
+  /// The same by all ranks, with the whole matrix (goes_in_one).
   static void product_among_peers(const Queue&, const Operand& A, const V* x, V* y,
                                   const ProductDots<V>&, const PeerOperand<V>&, const RunState*);
   /// The same with one dot, with x, and a diagonal of ones that is not stored (UnitDiagonal).

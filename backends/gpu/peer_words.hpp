@@ -93,20 +93,11 @@ CNC_GPU_DEVICE void add_halo(const PeerOperand<V>& peers, index_t row, V& sum) {
   sum += sum_of_halo<together>(peers, peers.offsets[i], peers.offsets[i + 1]);
 }
 
-/// Whether a product, its exchange and the sums of all ranks are one kernel: where no thread takes long over the entries of a row, and
-/// not so many rows have some that a kernel for these rows, which has all their loads under way at once, is through with them sooner.
+/// Whether a product, its exchange and the sums of all ranks are one kernel: a thread would take too long over rows with more entries.
 template <class V>
 bool goes_in_one(const PeerOperand<V>& peers) {
-  return peers.messages == nullptr && peers.longest <= tuning::most_entries_of_halo &&
-         peers.rows <= tuning::most_rows_of_halo;
-}
-/// What is left of it then for the product: to send.
-template <class V>
-PeerOperand<V> to_send_only(PeerOperand<V> peers) {
-  peers.meeting = nullptr;
-  peers.whole_first = 0;
-  peers.whole = std::numeric_limits<index_t>::max();
-  return peers;
+  constexpr index_t most = 32;
+  return peers.messages == nullptr && peers.longest <= most;
 }
 
 /// Waits for the words that come from neighbours in any case: for those at places first, first + stride, ...

@@ -66,23 +66,21 @@ struct StoreProductAmongPeers {
   }
 };
 
-/// As walk_all, or from the middle on and then from the first unit to there. Apart from it, since kernels of coarse levels, which walk several
-/// matrices, have no room on the stack for its variables where they are compiled without optimisation (clang 14).
+/// As walk_all, from the middle on and then from the first unit to there.
 template <class Rows, class X, class Sink>
-CNC_GPU_DEVICE void walk_all_from(bool middle, const Rows& rows, const X& x, Sink& sink) {
+CNC_GPU_DEVICE void walk_all_from_middle(const Rows& rows, const X& x, Sink& sink) {
   const index_t per_pass = rows.units_per_pass(block_threads());
   const index_t units = rows.units();
-  const index_t passes = ceil_div(units, per_pass), first = middle ? passes / 2 : 0;
+  const index_t passes = ceil_div(units, per_pass), middle = passes / 2;
   for (index_t pass = block_index(); pass < passes; pass += grid_blocks()) {
-    const index_t place = pass + first < passes ? pass + first : pass + first - passes;
-    const index_t begin = place * per_pass;
+    const index_t begin =
+        (pass < passes - middle ? pass + middle : pass - (passes - middle)) * per_pass;
     rows.walk(begin, units - begin < per_pass ? units : begin + per_pass, x, sink);
   }
 }
 
-/// A product by ranks whose devices reach each other's memory. Entries of x that others wait for go first, by the `senders` that the
-/// device starts first: whoever waits, waits for blocks that run. Then either all that a product among ranks is, with its dots; or, of
-/// an operand to_send_only, no more.
+/// A product with the whole matrix by ranks whose devices reach each other's memory, and its dots. Entries of x that others wait for go first, by
+/// the `senders` that the device starts first: whoever waits, waits for blocks that run.
 template <int wave, int dots, class Rows, class V>
 CNC_GPU_DENSE_KERNEL(max_spmv_threads, (product_threads<Rows, dots>))
 product_among_peers_kernel(Rows rows, const V* x, V* y, ProductDots<V> results,
@@ -98,20 +96,18 @@ product_among_peers_kernel(Rows rows, const V* x, V* y, ProductDots<V> results,
   constexpr int resident = product_threads<Rows, dots>;
   constexpr int together = resident > 1024 ? 1 : 4;
   StoreProductAmongPeers<together, V, dots> sink{peers, {results.with, y}};
-  const bool ends_exchange = peers.meeting != nullptr;
   // Rows with entries of others are mostly the first and the last: from the middle on, what they wait for has come by then.
-  walk_all_from(ends_exchange, rows, WrittenVector<V>{x}, sink);
-  if (ends_exchange && block_index() == 0)
-    wait_for_neighbours(peers, thread_index(), block_threads());
+  walk_all_from_middle(rows, WrittenVector<V>{x}, sink);
+  if (block_index() == 0) wait_for_neighbours(peers, thread_index(), block_threads());
   if constexpr (dots > 0) {
     if (!grid_sum<wave>(sink.store.dot, scratch)) return;
   } else {
-    if (!ends_exchange || !last_block(scratch.ticket)) return;
+    if (!last_block(scratch.ticket)) return;
   }
   if (thread_index() != 0) return;
-  if (ends_exchange) *peers.exchanges += 1;
+  *peers.exchanges += 1;
   if constexpr (dots > 0) {
-    if (ends_exchange) meet_peers(*peers.meeting, sink.store.dot);
+    meet_peers(*peers.meeting, sink.store.dot);
     *results.with_result = sink.store.dot[0];
     if constexpr (dots > 1) *results.self_result = sink.store.dot[1];
   }

@@ -156,8 +156,7 @@ struct StreamedRun {
     return dots.with != nullptr && dots.self_result == nullptr && dots.with != y;
   }
 
-  /// y := the rows of this rank times x: by one kernel, or the product with the own block comes first, during which entries of x are
-  /// under way.
+  /// y := the rows of this rank times x: by one kernel, or what others need is on its way during the product with the own block.
   void multiply(const Queue& queue, const Operand& own, const PeerOperand<V>* others, const V* x,
                 V* y, const ProductDots<V>& dots, const RunState* run) const {
     using Peers = PeerEntries<wave, V>;
@@ -167,19 +166,15 @@ struct StreamedRun {
       return Matrix::product_among_peers(queue, own, x, y, dots, *others, run);
     const bool add_up = dots_add_up(dots, y);
     const ProductDots<V> of_parts = add_up ? dots : ProductDots<V>();
-    if (others->messages != nullptr) {
-      Peers::send(queue, *others, x, run);
-      Matrix::product(queue, own, x, y, of_parts, run);
-    } else {
-      Matrix::product_among_peers(queue, own, x, y, of_parts, to_send_only(*others), run);
-    }
+    Peers::send(queue, *others, x, run);
+    Matrix::product(queue, own, x, y, of_parts, run);
     Peers::receive(queue, *others, y, {}, of_parts.with, of_parts.with_result, true, run);
     if (dots.with != nullptr && !add_up) Peers::dots(queue, A.rows, *others, y, dots, run);
   }
   /// What others take besides the product.
   static int launches_beside(const PeerOperand<V>* others) {
     if (others == nullptr || goes_in_one(*others)) return 0;
-    return others->messages != nullptr ? 3 : 1;
+    return 2 + (others->messages != nullptr);
   }
   template <class Product>
   const PeerOperand<V>* peers_of() const {

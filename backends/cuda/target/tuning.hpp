@@ -30,10 +30,6 @@ inline constexpr int bcsr_2_lanes = 8;
 /// Threads of a product that a processor should have before rows are shared between more threads.
 inline constexpr double spmv_threads_per_processor = 2048;
 
-/// Rows with entries in columns of other ranks, and such entries of a row, up to which a product adds these itself.
-inline constexpr index_t most_entries_of_halo = 32;
-inline constexpr index_t most_rows_of_halo = 50'000;
-
 /// Steps in which the lanes of a CSR row go through it, up to which rows are dealt out whole.
 inline constexpr int most_row_steps = 64;
 
