@@ -225,7 +225,7 @@ class PhasesCheck {
     return MethodState<V>(cnc::Method(method_), A_.rows, setting_.alignment);
   }
   Stepper<Method, V> stepper(const TestQueue& queue, const CsrMatrix<V>& A, MethodState<V>& state) {
-    transpose_ = transpose(A);
+    if (facts_of<Method>().transposes) transpose_ = transpose(A);
     return {backend_,          queue,        method_,        queue(A),
             queue(transpose_), M_.in(queue), setting_.split, state};
   }

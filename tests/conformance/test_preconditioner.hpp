@@ -2,6 +2,10 @@
 
 #include "conformance/per_backend.hpp"
 
+#include <map>
+#include <utility>
+#include <vector>
+
 namespace cnc::testing {
 
 /// A symmetric positive definite preconditioner between walls: inverse entries in (0.75, 1.25) on the diagonal and
@@ -77,9 +81,12 @@ class TestPreconditioner {
   GuardedVector<V> inverse_;
 };
 
+/// Made once and kept: tests ask for them more often than they use one.
 template <class V>
-std::vector<TestPreconditioner<V>> test_preconditioners(index_t n, Alignment alignment) {
-  std::vector<TestPreconditioner<V>> list;
+const std::vector<TestPreconditioner<V>>& test_preconditioners(index_t n, Alignment alignment) {
+  thread_local std::map<std::pair<index_t, Alignment>, std::vector<TestPreconditioner<V>>> made;
+  std::vector<TestPreconditioner<V>>& list = made[{n, alignment}];
+  if (!list.empty()) return list;
   list.emplace_back(n, PreconditionerKind::none, 1, alignment);
   list.emplace_back(n, PreconditionerKind::jacobi, 1, alignment);
   list.emplace_back(n, PreconditionerKind::jacobi, 1, alignment, true);

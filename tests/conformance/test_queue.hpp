@@ -18,8 +18,7 @@ namespace cnc::testing {
 class TestQueue {
  public:
   TestQueue(const Backend& backend, index_t n, int threads)
-      : on_device_(backend.memory == MemorySpace::device),
-        partials_(reduction_slots(n), Alignment::odd) {
+      : on_device_(backend.memory == MemorySpace::device), partials_(partials_for(n)) {
     queue_.execution_space = &exec_;
     queue_.threads = threads;
     queue_.least_work = 1;  // small as the matrices are, their work is shared out
@@ -33,6 +32,9 @@ class TestQueue {
 #endif
     queue_.partials = (*this)(partials_);
     queue_.tickets = array(tickets_, ticket_slots);
+  }
+  ~TestQueue() {
+    if (partials_.size() == least_reduction_slots) spare_partials().push_back(std::move(partials_));
   }
   TestQueue(const TestQueue&) = delete;
   TestQueue& operator=(const TestQueue&) = delete;
@@ -133,6 +135,23 @@ class TestQueue {
     std::size_t bytes;
   };
 
+  /// Scratch of queues before, for later ones: to fill it, or only to get it, takes longer than many an operation where tests
+  /// are sanitized.
+  static std::vector<GuardedVector<double>>& spare_partials() {
+    thread_local std::vector<GuardedVector<double>> spare;
+    return spare;
+  }
+  /// None of them a number.
+  static GuardedVector<double> partials_for(index_t n) {
+    static const GuardedVector<double> least(least_reduction_slots, Alignment::odd);
+    if (reduction_slots(n) != least.size()) return {reduction_slots(n), Alignment::odd};
+    std::vector<GuardedVector<double>>& spare = spare_partials();
+    if (spare.empty()) return least;
+    GuardedVector<double> partials = std::move(spare.back());
+    spare.pop_back();
+    partials = least;
+    return partials;
+  }
   template <class T>
   T* array(T* host, std::size_t n) const {
 #ifdef CNC_KOKKOS_HAS_DEVICE
