@@ -94,9 +94,10 @@ find_nvcc() {
 }
 
 # ccache keeps nothing that is compiled with a precompiled header unless it is told that macros of time and definitions
-# that the header does not read may differ; and it takes what one build tree compiled for another where it looks at paths from here.
+# that the header does not read may differ; and it takes what one build tree or clone compiled for another where it looks at paths
+# from here, and not at the directory that debug information names.
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
-export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root}
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
 
 # configure PRESET [cmake argument...]: ccache is used where it is installed, and never needed.
 configure() {
