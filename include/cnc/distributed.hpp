@@ -309,7 +309,7 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
 ///
 /// All functions are collective but those that only read or set something: options(), set_options(), set_null_space(), advice(), matrix()
 /// and link(). All ranks pass the same options: the library compares them. Sums are added in the order of the ranks: for the same
-/// number of ranks and partition the bits are the same on every run.
+/// number of ranks, partition and link the bits are the same on every run.
 /// The form is fused_steps, plain_operations of gmres and fgmres; by RankLink::messages and devices also streamed and graph, and by
 /// devices, for methods and parts that allow it, one_meeting, which is automatic once it has paid for its set-up.
 /// StoragePrecision::f32 stores the own block in float; entries in columns of other ranks stay in double.
@@ -321,7 +321,7 @@ class PartitionedPreconditioner : public PreconditionerBase<V, Exec> {
 ///          a solve stops where one says so, and accepts where all that have one do.
 /// Report   the same on all ranks but for seconds, format, backend calls and synchronisations; bytes and flops are of all
 ///          ranks together. Rows are named by their number in original_rows(). Whether the matrix is symmetric is looked for
-///          within the blocks.
+///          within the blocks, by multigrid and by the choice of a preconditioner between them, too.
 template <class V, class Exec = Kokkos::DefaultHostExecutionSpace>
 class DistributedSolver {
  public:

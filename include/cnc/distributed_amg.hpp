@@ -11,7 +11,7 @@
 
 namespace cnc {
 
-/// Algebraic multigrid by smoothed aggregation of a whole matrix on several ranks: Amg, whose iterations do not grow with the number of
+/// Algebraic multigrid by smoothed aggregation of a whole matrix on several ranks: Amg, whose iterations hardly grow with the number of
 /// ranks. Aggregates are of the nodes of one rank; prolongations are smoothed across ranks, and so is every level. From a level on
 /// that is small beside the own part of the finest one every rank has the whole of it and goes through the levels below by itself, with Amg.
 /// Before that, coarse levels of few rows a rank are on fewer ranks: about half of those before, or less. The rows of consecutive ranks go to the first

@@ -9,8 +9,8 @@
 
 namespace cnc {
 
-/// AutomaticPreconditioner for DistributedSolver: all ranks take the same, by trials with the whole matrix. Candidates are Jacobi and
-/// incomplete factorisations of the own blocks, and DistributedAmg, so what is taken depends on the number of ranks and the partition.
+/// AutomaticPreconditioner for DistributedSolver: all ranks take the same, by trials with the whole matrix. Candidates are Jacobi (by blocks where the
+/// layout has them), incomplete factorisations of the own blocks, and DistributedAmg, so what is taken depends on the number of ranks and the partition.
 ///
 /// Errors   as AutomaticPreconditioner, on all ranks: the others get RankError. InvalidArgument (options that differ between ranks; not given to a
 ///          DistributedSolver), DeviceError (a device of another rank was waited for in vain). After an error nothing is taken.

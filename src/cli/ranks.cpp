@@ -147,8 +147,15 @@ void repeat_solves(DistributedSolver<V, Exec>& solver, const PartitionedMatrix<V
 int rows_together(const std::string& source, const SolveRequest& request) {
   return std::lcm(rows_of_node(source, request), request.options.components);
 }
+/// Errors   InvalidArgument.
+void require_square_on_ranks(const std::string& name, index_t rows, index_t cols) {
+  require(rows == cols, [&] {
+    return name + ": several ranks need a square matrix, this one is " + std::to_string(rows) +
+           " x " + std::to_string(cols) + "; without mpirun --solver lsqr finds the least squares";
+  });
+}
 /// Before it is read, as far as it has a header.
-void require_square_file(const std::string& path, Method method) {
+void require_square_file(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;
   MatrixMarketHeader header;
@@ -157,7 +164,7 @@ void require_square_file(const std::string& path, Method method) {
   } catch (const IoError&) {
     return;  // whoever reads it says what is wrong
   }
-  require_square(path, header.rows, header.cols, method);
+  require_square_on_ranks(path, header.rows, header.cols);
 }
 
 /// Each rank reads or makes its own segment; for `graph` the rows are then moved.
@@ -382,7 +389,6 @@ SolveOutcome Ranks::solve(const ContextRequest& where, const LoadedMatrix& matri
 CutMatrix Ranks::cut(const std::string& source, const std::string& partition) const {
   SolveRequest request;
   request.partition = partition;
-  request.options.method = Method::automatic;
   CutMatrix cut;
   cut.matrix = load(source, request, [](index_t, offset_t) { return 0.0; });
   const auto A = partitioned<double>(state_->world, cut.matrix, cut.matrix.A, request);
@@ -396,7 +402,11 @@ CutMatrix Ranks::cut(const std::string& source, const std::string& partition) co
 }
 
 LoadedMatrix Ranks::load_whole(const std::string& source, const FurtherBytes& further_bytes) const {
-  if (is_first()) return load_matrix(source, further_bytes);
+  if (is_first()) {
+    LoadedMatrix matrix = load_matrix(source, further_bytes);
+    if (size() > 1) require_square_on_ranks(source, matrix.A.rows, matrix.A.cols);
+    return matrix;
+  }
   LoadedMatrix none;
   none.name = source;
   none.generated = is_problem(source);
@@ -441,7 +451,7 @@ LoadedMatrix Ranks::load(const std::string& source, const SolveRequest& request,
   if (is_first() && !matrix.generated) {
     const int here = state_->world.ranks_of_machine();
     check_file(source, further_bytes, double(here) / size());
-    require_square_file(source, request.options.method);
+    require_square_file(source);
   }
   const double start = now();
   MatrixParts parts;

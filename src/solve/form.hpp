@@ -49,13 +49,18 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
     // What is compensated or not, and what other ranks have to say, lies between the steps of an iteration.
     const SolveForm steps =
         is_phased(method) ? SolveForm::fused_steps : SolveForm::plain_operations;
-    if (asked != SolveForm::automatic && asked != steps)
+    if (asked != SolveForm::automatic && asked != steps) {
+      std::string forms = std::string("the form '") + form_name(steps) + "'";
+      if (runs_among) {
+        forms = std::string("the forms '") + form_name(steps) + "', 'run', 'streamed', 'graph'";
+        if (facts.meets_once) forms += ", 'one-meeting'";
+      }
       throw UnsupportedOperation(
           "SolveOptions: " +
           (system.ranks ? "a solve of several ranks"
                         : std::string("arithmetic '") + to_string(system.arithmetic) + "'") +
-          " takes the form '" + form_name(steps) + "' of " + facts.name + ", not '" +
-          form_name(asked) + "'");
+          " takes " + forms + " of " + facts.name + ", not '" + form_name(asked) + "'");
+    }
     asked = steps;
   }
   if (facts.transposes && !system.has_transposes(facts))

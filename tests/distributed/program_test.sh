@@ -116,8 +116,10 @@ done
 expect 0 "${run[@]}" solve poisson2d:30x20 --repeat 3
 [ "$(grep -c '^Later solves *2:' out)" = 1 ] || fail "solves after the first: $(cat out)"
 
-expect 2 "${run[@]}" info wide.mtx
-grep -q '^cnc: .*square' err || fail "no partition of what is not square: $(cat err)"
+for command in info solve "solve --solver lsqr" "compare --ranks"; do
+  expect 2 "${run[@]}" $command wide.mtx
+  grep -q '^cnc: wide.mtx: several ranks need a square matrix' err || fail "$command of what is not square: $(cat err)"
+done
 
 expect 1 "${run[@]}" solve poisson2d:30x20 --max-iterations 2 -q
 expect 2 "${run[@]}" solve nothing.mtx
