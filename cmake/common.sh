@@ -94,10 +94,9 @@ find_nvcc() {
 }
 
 # ccache keeps nothing that is compiled with a precompiled header unless it is told that macros of time and definitions
-# that the header does not read may differ; and it takes what one build tree or clone compiled for another where it looks at paths
-# from here, and not at the directory that debug information names.
+# that the header does not read may differ; and it takes what one build tree compiled for another where it looks at paths from here.
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
-export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root}
 
 # configure PRESET [cmake argument...]: ccache is used where it is installed, and never needed.
 configure() {
