@@ -40,21 +40,23 @@ SolveForm choose_form(const System<V, Exec>& system, Method method, SolveForm as
                           system.arithmetic == Arithmetic::fast && system.runs(method) &&
                           system.plans();
   if (runs_among && asked == SolveForm::automatic) return SolveForm::run;
-  const bool is_among = asked == SolveForm::run || asked == SolveForm::streamed ||
-                        asked == SolveForm::graph ||
-                        (asked == SolveForm::one_meeting && facts.meets_once);
+  const auto is_among = [&](SolveForm form) {
+    return runs_among &&
+           (form == SolveForm::run || form == SolveForm::streamed || form == SolveForm::graph ||
+            (form == SolveForm::one_meeting && facts.meets_once));
+  };
   const bool has_one_form =
-      (system.arithmetic != Arithmetic::fast || system.ranks) && !(runs_among && is_among);
+      (system.arithmetic != Arithmetic::fast || system.ranks) && !is_among(asked);
   if (has_one_form) {
     // What is compensated or not, and what other ranks have to say, lies between the steps of an iteration.
     const SolveForm steps =
         is_phased(method) ? SolveForm::fused_steps : SolveForm::plain_operations;
     if (asked != SolveForm::automatic && asked != steps) {
-      std::string forms = std::string("the form '") + form_name(steps) + "'";
-      if (runs_among) {
-        forms = std::string("the forms '") + form_name(steps) + "', 'run', 'streamed', 'graph'";
-        if (facts.meets_once) forms += ", 'one-meeting'";
-      }
+      std::string forms =
+          std::string(runs_among ? "the forms '" : "the form '") + form_name(steps) + "'";
+      for (const SolveForm form :
+           {SolveForm::run, SolveForm::streamed, SolveForm::graph, SolveForm::one_meeting})
+        if (is_among(form)) forms += std::string(", '") + form_name(form) + "'";
       throw UnsupportedOperation(
           "SolveOptions: " +
           (system.ranks ? "a solve of several ranks"

@@ -8,6 +8,7 @@
 #include <cnc/preconditioner.hpp>
 
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cnc::testing {
